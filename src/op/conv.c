@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conv.c - convolution (integer-operators.md section 5.2, opcode 0x01). */
+#include "op/convolution.h"
+#include "op/params.h"
+#include "op/rq.h"
+
+typedef struct conv_params {
+    uint32_t cout, kh, kw, sh, sw, ph, pw, groups;
+    uint8_t w_bytes;
+    qp_rq rq;
+    qp_integers weights; /* [cout][cin/groups][kh][kw] */
+} conv_params;
+
+/* ---- parameters --------------------------------------------------------------------------- */
+
+static unsigned rq_dims(const void *params, uint32_t in_channels, uint64_t dims[4])
+{
+    (void)in_channels;
+    dims[0] = ((const conv_params *)params)->cout;
+    return 1;
+}
+
+static unsigned weight_dims(const void *params, uint32_t in_channels, uint64_t dims[4])
+{
+    const conv_params *p = params;
+    dims[0] = p->cout;
+    dims[1] = in_channels / p->groups;
+    dims[2] = p->kh;
+    dims[3] = p->kw;
+    return 4;
+}
+
+#define AT(member) offsetof(conv_params, member)
+static const qp_field fields[] = {
+    {.name = "cout", .kind = QP_FIELD_U32, .offset = AT(cout), .minimum = 1},
+    {.name = "kh", .kind = QP_FIELD_U32, .offset = AT(kh), .minimum = 1},
+    {.name = "kw", .kind = QP_FIELD_U32, .offset = AT(kw), .minimum = 1},
+    {.name = "sh", .kind = QP_FIELD_U32, .offset = AT(sh), .minimum = 1},
+    {.name = "sw", .kind = QP_FIELD_U32, .offset = AT(sw), .minimum = 1},
+    {.name = "ph", .kind = QP_FIELD_U32, .offset = AT(ph)},
+    {.name = "pw", .kind = QP_FIELD_U32, .offset = AT(pw)},
+    {.name = "groups", .kind = QP_FIELD_U32, .offset = AT(groups), .minimum = 1},
+    {.name = "w_bytes", .kind = QP_FIELD_WIDTH, .offset = AT(w_bytes), .minimum = QP_WIDTHS_ALL},
+    {.kind = QP_FIELD_RESERVED, .minimum = 3},
+    {.name = "rq", .kind = QP_FIELD_RQ, .offset = AT(rq), .dims = rq_dims, .rq_admits = QP_RQ_ANY},
+    {.name = "weights",
+     .kind = QP_FIELD_INTEGERS,
+     .offset = AT(weights),
+     .dims = weight_dims,
+     .width_offset = AT(w_bytes)},
+};
+#undef AT
+
+/* ---- shape -------------------------------------------------------------------------------- */
+
+static const char *channels(const void *params, const uint32_t *in, uint32_t n_in, uint32_t *out)
+{
+    const conv_params *p = params;
+    (void)n_in;
+    if (in[0] % p->groups != 0)
+        return "the input's channels are not a multiple of groups";
+    if (p->cout % p->groups != 0)
+        return "cout is not a multiple of groups";
+    out[0] = p->cout;
+    return NULL;
+}
+
+static qp_status shape(const qp_plan *plan, qp_shape *out, const char **why)
+{
+    const conv_params *p = plan->params;
+    /* u32 + 2·u32 < 2^34 */
+    uint64_t padded_h = plan->in[0].height + 2 * (uint64_t)p->ph;
+    uint64_t padded_w = plan->in[0].width + 2 * (uint64_t)p->pw;
+
+    if (qp_check_side(padded_h, "the padded height passes 2^26", why) != QP_OK ||
+        qp_check_side(padded_w, "the padded width passes 2^26", why) != QP_OK)
+        return QP_TOO_LARGE;
+    if (padded_h < p->kh || padded_w < p->kw) {
+        *why = "the kernel is larger than the padded input";
+        return QP_GEOMETRY_MISMATCH;
+    }
+    out[0].height = (uint32_t)((padded_h - p->kh) / p->sh + 1);
+    out[0].width = (uint32_t)((padded_w - p->kw) / p->sw + 1);
+    return QP_OK;
+}
+
+/* ---- bounds ------------------------------------------------------------------------------- */
+
+static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
+{
+    const conv_params *p = query->params;
+    size_t taps = p->weights.count / p->cout;
+
+    bounds->weights = (qp_range){INT64_MAX, INT64_MIN};
+    for (uint32_t o = 0; o < p->cout; o++) {
+        qp_fold fold = qp_fold_empty();
+        qp_rq_channel r = qp_rq_at(&p->rq, o);
+
+        qp_integers_fold(&p->weights, o * taps, taps, &fold);
+        bounds->weights.lo = qp_min_i64(bounds->weights.lo, fold.range.lo);
+        bounds->weights.hi = qp_max_i64(bounds->weights.hi, fold.range.hi);
+        qp_bounds_record(bounds, QP_CONV_TERM,
+                         qp_fold_terms(fold.range, &query->in[0], &bounds->saturated));
+        qp_interval acc = qp_fold_partial_sums(&fold, &query->in[0], r.pre, &bounds->saturated);
+        qp_bounds_record(bounds, QP_CONV_ACC, acc);
+        r.pre = 0; /* conv.acc holds it already */
+        qp_rq_bounds(&r, acc, bounds);
+    }
+    qp_bounds_condition_i32(bounds, QP_CONDITION_WEIGHTS, bounds->weights);
+    qp_rq_facts(&p->rq, bounds);
+}
+
+static const char *npu_reason(const void *params, uint32_t in_channels)
+{
+    const conv_params *p = params;
+    bool depthwise = p->groups == in_channels && p->cout == in_channels;
+    return p->groups == 1 || depthwise ? NULL : "conv_groups";
+}
+
+/* ---- evaluation --------------------------------------------------------------------------- */
+
+/*
+ * One output row is a sum over the taps of a group: weight times a run of one input row. The rows a
+ * group needs are widened to int64 once and kept for all of its output channels, each split into
+ * the `sw` phases of the stride, so that the inner loop runs over neighbouring elements and knows
+ * its bounds before it starts. Scratch: an accumulator row, then cg·min(kh, H) input rows.
+ */
+typedef struct conv_rows {
+    const conv_params *p;
+    const qp_tensor *in;
+    uint32_t cg;        /* input channels of a group */
+    uint32_t rows;      /* kernel rows that can meet the input: min(kh, H) */
+    uint32_t width_out; /* of the output */
+    int64_t *acc;       /* [width_out] */
+    int64_t *widened;   /* [cg][rows][width_in] */
+    uint32_t first_tap; /* of the kernel rows that meet the input at this output row */
+    uint32_t n_taps;
+} conv_rows;
+
+static uint64_t scratch(const qp_plan *plan, const qp_shape *out)
+{
+    const conv_params *p = plan->params;
+    uint32_t rows = p->kh < plan->in[0].height ? p->kh : plan->in[0].height;
+    /* each factor is at most 2^26 and rows·width at most an input plane */
+    return out[0].width + (uint64_t)plan->in[0].channels / p->groups * rows * plan->in[0].width;
+}
+
+/* Widens the rows that the taps of output row `y` meet, for the channels of one group. */
+static void widen_rows(conv_rows *c, uint32_t group, uint32_t y)
+{
+    const qp_shape *shape = &c->in->shape;
+    int64_t top = (int64_t)y * c->p->sh - c->p->ph; /* input row of tap row 0 */
+    int64_t first = qp_max_i64(0, -top);
+    int64_t end = qp_min_i64(c->p->kh, shape->height - top);
+
+    c->first_tap = (uint32_t)qp_min_i64(first, c->p->kh);
+    c->n_taps = end > first ? (uint32_t)(end - first) : 0;
+    for (uint32_t ci = 0; ci < c->cg; ci++)
+        for (uint32_t i = 0; i < c->n_taps; i++) {
+            size_t row = ((size_t)group * c->cg + ci) * shape->height + (size_t)(top + first + i);
+            int64_t *to = c->widened + ((size_t)ci * c->rows + i) * shape->width;
+            qp_tensor_load_phases(c->in, row * shape->width, c->p->sw, shape->width, to);
+        }
+}
+
+/* Adds the kw taps of one kernel row. */
+static void accumulate_row(const qp_evaluation *e, const conv_rows *c, const int64_t *row,
+                           size_t weight)
+{
+    uint32_t width = c->in->shape.width, sw = c->p->sw;
+
+    for (uint32_t j = 0; j < c->p->kw; j++, weight++) {
+        int64_t w = qp_integers_at(&c->p->weights, weight);
+        int64_t left = (int64_t)j - c->p->pw; /* input column of output column 0 */
+        int64_t first = left < 0 ? (-left + sw - 1) / sw : 0;
+        int64_t end = qp_min_i64(c->width_out, left < width ? (width - 1 - left) / sw + 1 : 0);
+        if (w == 0 || end <= first)
+            continue; /* a term that is zero may be skipped (section 6) */
+        size_t column = (size_t)(left + first * sw);
+        const int64_t *run = row + qp_phase_start(width, sw, column % sw) + column / sw;
+        qp_accumulate(e, (qp_accumulate_keys){QP_CONV_TERM, QP_CONV_ACC}, c->acc + first, run, w,
+                      (size_t)(end - first));
+    }
+}
+
+static qp_status evaluate_row(const qp_evaluation *e, conv_rows *c, uint32_t o, uint32_t y)
+{
+    const conv_params *p = c->p;
+    qp_rq_channel r = qp_rq_at(&p->rq, o);
+    size_t out_row = ((size_t)o * e->out[0].tensor.shape.height + y) * c->width_out;
+
+    memset(c->acc, 0, c->width_out * sizeof *c->acc);
+    for (uint32_t ci = 0; ci < c->cg; ci++)
+        for (uint32_t i = 0; i < c->n_taps; i++) {
+            size_t weight = (((size_t)o * c->cg + ci) * p->kh + c->first_tap + i) * p->kw;
+            const int64_t *row = c->widened + ((size_t)ci * c->rows + i) * c->in->shape.width;
+            accumulate_row(e, c, row, weight);
+        }
+    qp_rq_span(e, &r, c->acc, c->width_out);
+    return qp_emit(e, 0, out_row, c->acc, c->width_out);
+}
+
+static qp_status evaluate(const qp_evaluation *e)
+{
+    const conv_params *p = e->params;
+    const qp_shape *in = &e->in[0].shape, *out = &e->out[0].tensor.shape;
+    uint32_t og = p->cout / p->groups;
+    conv_rows c = {
+        .p = p,
+        .in = &e->in[0],
+        .cg = in->channels / p->groups,
+        .rows = p->kh < in->height ? p->kh : in->height,
+        .width_out = out->width,
+        .acc = e->scratch,
+        .widened = e->scratch + out->width,
+    };
+
+    for (uint32_t group = 0; group < p->groups; group++)
+        for (uint32_t y = 0; y < out->height; y++) {
+            widen_rows(&c, group, y);
+            for (uint32_t o = group * og; o < (group + 1) * og; o++) {
+                qp_status status = evaluate_row(e, &c, o, y);
+                if (status != QP_OK)
+                    return status;
+            }
+        }
+    return QP_OK;
+}
+
+static const qp_intermediate intermediates[] = {QP_CONV_TERM, QP_CONV_ACC, QP_RQ_T,
+                                                QP_RQ_P,      QP_RQ_Q,     QP_RQ_Y};
+
+const qp_operator qp_operator_conv = {
+    .opcode = 0x01,
+    .name = "conv",
+    .section = "5.2",
+    .n_in = 1,
+    .n_out = 1,
+    .npu = QP_NPU_YES,
+    .fields = fields,
+    .n_fields = QP_COUNT(fields),
+    .params_size = sizeof(conv_params),
+    .intermediates = intermediates,
+    .n_intermediates = QP_COUNT(intermediates),
+    .k_c = QP_CONV_TERM,
+    .has_mac = true,
+    .channels = channels,
+    .shape = shape,
+    .bounds = bounds,
+    .npu_reason = npu_reason,
+    .scratch = scratch,
+    .evaluate = evaluate,
+};

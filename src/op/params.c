@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* params.c - integers that stand in a graph's bytes: ranges and sums over runs of them. */
+#include "op/params.h"
+
+/* One loop a width, so that each has a load the compiler can vectorise. */
+#define QP_FOLD(width_bytes, load)                                                                 \
+    static void fold_##width_bytes(const uint8_t *p, size_t count, qp_fold *fold)                  \
+    {                                                                                              \
+        int64_t positive = 0, negative = 0, lo = fold->range.lo, hi = fold->range.hi;              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            int64_t v = load(p + i * width_bytes);                                                 \
+            positive += v > 0 ? v : 0;                                                             \
+            negative += v < 0 ? v : 0;                                                             \
+            lo = v < lo ? v : lo;                                                                  \
+            hi = v > hi ? v : hi;                                                                  \
+        }                                                                                          \
+        fold->positive = qp_i128_add(fold->positive, qp_i128_from_i64(positive));                  \
+        fold->negative = qp_i128_add(fold->negative, qp_i128_from_i64(negative));                  \
+        fold->range = (qp_range){lo, hi};                                                          \
+    }
+
+static inline int64_t load_1(const uint8_t *p)
+{
+    return qp_to_i8(*p);
+}
+
+QP_FOLD(1, load_1)
+QP_FOLD(2, qp_load_i16)
+QP_FOLD(4, qp_load_i32)
+
+static void fold_8(const uint8_t *p, size_t count, qp_fold *fold)
+{
+    for (size_t i = 0; i < count; i++)
+        qp_fold_add(fold, qp_load_i64(p + i * 8));
+}
+
+void qp_integers_fold(const qp_integers *values, size_t start, size_t count, qp_fold *fold)
+{
+    const uint8_t *p = values->bytes + start * values->width;
+    /* 2^30 values of at most 2^31 in magnitude: a 64-bit sum holds them */
+    const size_t run = (size_t)1 << 30;
+
+    for (size_t done = 0, n; done < count; done += n, p += n * values->width) {
+        n = count - done < run ? count - done : run;
+        switch (values->width) {
+        case 1:
+            fold_1(p, n, fold);
+            break;
+        case 2:
+            fold_2(p, n, fold);
+            break;
+        case 4:
+            fold_4(p, n, fold);
+            break;
+        default:
+            fold_8(p, n, fold);
+            break;
+        }
+    }
+}
+
+qp_range qp_integers_range(const qp_integers *values, size_t start, size_t count)
+{
+    qp_fold fold = qp_fold_empty();
+    qp_integers_fold(values, start, count, &fold);
+    return fold.range;
+}
+
+qp_interval qp_fold_terms(qp_range weights, const qp_interval *input, bool *saturated)
+{
+    return qp_interval_corners(qp_interval_of(weights.lo, weights.hi), *input, saturated);
+}
+
+/*
+ * The sums of section 8.2 give the integers of the term-by-term fold even where it saturates. Every
+ * addend of one end has one sign, so the fold saturates exactly when the exact end passes 2^255,
+ * and then gives ±2^255; the sums below are addends of the same sign with the same total.
+ */
+qp_interval qp_fold_partial_sums(const qp_fold *fold, const qp_interval *input, int64_t bias,
+                                 bool *saturated)
+{
+    qp_bound zero = qp_bound_from_i64(0);
+    qp_bound below = qp_bound_min(zero, input->lo), above = qp_bound_max(zero, input->hi);
+    qp_bound positive = qp_bound_from_i128(fold->positive);
+    qp_bound negative = qp_bound_from_i128(fold->negative);
+    qp_interval a = {qp_bound_from_i64(qp_min_i64(0, bias)),
+                     qp_bound_from_i64(qp_max_i64(0, bias))};
+
+    a.lo = qp_bound_add(a.lo, qp_bound_mul(below, positive, saturated), saturated);
+    a.lo = qp_bound_add(a.lo, qp_bound_mul(above, negative, saturated), saturated);
+    a.hi = qp_bound_add(a.hi, qp_bound_mul(above, positive, saturated), saturated);
+    a.hi = qp_bound_add(a.hi, qp_bound_mul(below, negative, saturated), saturated);
+    return a;
+}
