@@ -111,6 +111,9 @@ QP_API const char *qp_version(void);
  */
 QP_API const char *qp_error_text(const qp_error *error, char *text, size_t size);
 
+/* Frees bytes that the library gave; NULL is allowed. */
+QP_API void qp_bytes_free(const qp_allocator *allocator, void *bytes, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

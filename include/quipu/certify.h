@@ -112,9 +112,6 @@ QP_API qp_status qp_certificate_json(const qp_certificate *certificate,
                                      const qp_allocator *allocator, char **bytes, size_t *size,
                                      qp_error *error);
 
-/* Frees bytes that the library gave; NULL is allowed. */
-QP_API void qp_bytes_free(const qp_allocator *allocator, void *bytes, size_t size);
-
 #ifdef __cplusplus
 }
 #endif

@@ -45,6 +45,8 @@ typedef struct qp_session_options {
     size_t graph;       /* which graph of the certificate's set; 0 for qp_certify */
     qp_profile profile; /* the profile to hold it to; QP_ACC64 admits both */
     int keep_tensors;   /* 1 keeps every tensor after a decode, for qp_session_tensor */
+    int reference;      /* 1 runs every operator by its reference evaluation, never a kernel: the
+                           integers are the same, only slower */
 } qp_session_options;
 
 /*

@@ -56,6 +56,11 @@ void qp_release(const qp_allocator *allocator, void *block, size_t count, size_t
     owner.reallocate(owner.context, block, bytes, 0);
 }
 
+void qp_bytes_free(const qp_allocator *allocator, void *bytes, size_t size)
+{
+    qp_release(allocator, bytes, size, 1);
+}
+
 /* ---- arenas ------------------------------------------------------------------------------- */
 
 #define ARENA_ALIGNMENT 16u

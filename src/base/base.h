@@ -161,6 +161,9 @@ void qp_buffer_le(qp_buffer *buffer, uint64_t value, unsigned width);
 void qp_buffer_i64_decimal(qp_buffer *buffer, int64_t value);
 void qp_buffer_u64_decimal(qp_buffer *buffer, uint64_t value);
 void qp_buffer_hex(qp_buffer *buffer, const uint8_t *bytes, size_t size);
+/* Ends a buffer and gives its bytes in a block of exactly *size, for qp_release or qp_bytes_free;
+ * NULL with *size 0 where the buffer is empty or has failed. */
+void *qp_buffer_take(qp_buffer *buffer, size_t *size);
 
 /* ---- files -------------------------------------------------------------------------------- */
 

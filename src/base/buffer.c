@@ -130,3 +130,19 @@ void qp_buffer_hex(qp_buffer *buffer, const uint8_t *bytes, size_t size)
         buffer->bytes[buffer->size++] = (uint8_t)digits[bytes[i] & 15];
     }
 }
+
+void *qp_buffer_take(qp_buffer *buffer, size_t *size)
+{
+    void *exact = NULL;
+    *size = 0;
+    if (!buffer->failed && buffer->size > 0)
+        exact = buffer->allocator.reallocate(buffer->allocator.context, buffer->bytes,
+                                             buffer->capacity, buffer->size);
+    if (exact == NULL) {
+        qp_buffer_free(buffer);
+        return NULL;
+    }
+    *size = buffer->size;
+    qp_buffer_init(buffer, &buffer->allocator);
+    return exact;
+}

@@ -360,23 +360,8 @@ qp_status qp_certificate_json(const qp_certificate *certificate, const qp_alloca
                               char **bytes, size_t *size, qp_error *error)
 {
     qp_buffer buffer;
-    *bytes = NULL;
-    *size = 0;
     qp_buffer_init(&buffer, allocator);
     qp_certificate_append(certificate, &buffer);
-    char *kept = buffer.failed ? NULL : qp_allocate(allocator, buffer.size, 1);
-    if (kept == NULL) {
-        qp_buffer_free(&buffer);
-        return qp_fail_memory(error, "the certificate's bytes");
-    }
-    memcpy(kept, buffer.bytes, buffer.size);
-    *bytes = kept;
-    *size = buffer.size;
-    qp_buffer_free(&buffer);
-    return QP_OK;
-}
-
-void qp_bytes_free(const qp_allocator *allocator, void *bytes, size_t size)
-{
-    qp_release(allocator, bytes, size, 1);
+    *bytes = qp_buffer_take(&buffer, size);
+    return *bytes == NULL ? qp_fail_memory(error, "the certificate's bytes") : QP_OK;
 }

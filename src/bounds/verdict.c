@@ -240,11 +240,11 @@ static qp_status fail_profile(const qp_graph_bounds *bounds, qp_profile profile,
     }
     if (failure->bits != 0)
         return qp_fail_at(error, QP_MODEL_MISMATCH, place,
-                          "graph %s does not meet %s: %s %u%s%s needs %u bits for %s",
+                          "role %s does not meet %s: %s %u%s%s needs %u bits for %s",
                           failure->role, name, failure->where, failure->index, node ? ", " : "",
                           operator_name, failure->bits, failure->key);
     return qp_fail_at(error, QP_MODEL_MISMATCH, place,
-                      "graph %s does not meet %s: %s %u%s%s fails %s", failure->role, name,
+                      "role %s does not meet %s: %s %u%s%s fails %s", failure->role, name,
                       failure->where, failure->index, node ? ", " : "", operator_name,
                       failure->key);
 }

@@ -2,27 +2,19 @@
 /* conv.c - convolution (integer-operators.md section 5.2, opcode 0x01). */
 #include "op/convolution.h"
 #include "op/params.h"
-#include "op/rq.h"
-
-typedef struct conv_params {
-    uint32_t cout, kh, kw, sh, sw, ph, pw, groups;
-    uint8_t w_bytes;
-    qp_rq rq;
-    qp_integers weights; /* [cout][cin/groups][kh][kw] */
-} conv_params;
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
 static unsigned rq_dims(const void *params, uint32_t in_channels, uint64_t dims[4])
 {
     (void)in_channels;
-    dims[0] = ((const conv_params *)params)->cout;
+    dims[0] = ((const qp_conv *)params)->cout;
     return 1;
 }
 
 static unsigned weight_dims(const void *params, uint32_t in_channels, uint64_t dims[4])
 {
-    const conv_params *p = params;
+    const qp_conv *p = params;
     dims[0] = p->cout;
     dims[1] = in_channels / p->groups;
     dims[2] = p->kh;
@@ -30,7 +22,7 @@ static unsigned weight_dims(const void *params, uint32_t in_channels, uint64_t d
     return 4;
 }
 
-#define AT(member) offsetof(conv_params, member)
+#define AT(member) offsetof(qp_conv, member)
 static const qp_field fields[] = {
     {.name = "cout", .kind = QP_FIELD_U32, .offset = AT(cout), .minimum = 1},
     {.name = "kh", .kind = QP_FIELD_U32, .offset = AT(kh), .minimum = 1},
@@ -55,7 +47,7 @@ static const qp_field fields[] = {
 
 static const char *channels(const void *params, const uint32_t *in, uint32_t n_in, uint32_t *out)
 {
-    const conv_params *p = params;
+    const qp_conv *p = params;
     (void)n_in;
     if (in[0] % p->groups != 0)
         return "the input's channels are not a multiple of groups";
@@ -67,7 +59,7 @@ static const char *channels(const void *params, const uint32_t *in, uint32_t n_i
 
 static qp_status shape(const qp_plan *plan, qp_shape *out, const char **why)
 {
-    const conv_params *p = plan->params;
+    const qp_conv *p = plan->params;
     /* u32 + 2·u32 < 2^34 */
     uint64_t padded_h = plan->in[0].height + 2 * (uint64_t)p->ph;
     uint64_t padded_w = plan->in[0].width + 2 * (uint64_t)p->pw;
@@ -88,7 +80,7 @@ static qp_status shape(const qp_plan *plan, qp_shape *out, const char **why)
 
 static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 {
-    const conv_params *p = query->params;
+    const qp_conv *p = query->params;
     size_t taps = p->weights.count / p->cout;
 
     bounds->weights = (qp_range){INT64_MAX, INT64_MIN};
@@ -112,7 +104,7 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 
 static const char *npu_reason(const void *params, uint32_t in_channels)
 {
-    const conv_params *p = params;
+    const qp_conv *p = params;
     bool depthwise = p->groups == in_channels && p->cout == in_channels;
     return p->groups == 1 || depthwise ? NULL : "conv_groups";
 }
@@ -125,87 +117,81 @@ static const char *npu_reason(const void *params, uint32_t in_channels)
  * the `sw` phases of the stride, so that the inner loop runs over neighbouring elements and knows
  * its bounds before it starts. Scratch: an accumulator row, then cg·min(kh, H) input rows.
  */
-typedef struct conv_rows {
-    const conv_params *p;
+typedef struct conv_work {
+    const qp_conv *p;
     const qp_tensor *in;
     uint32_t cg;        /* input channels of a group */
     uint32_t rows;      /* kernel rows that can meet the input: min(kh, H) */
     uint32_t width_out; /* of the output */
     int64_t *acc;       /* [width_out] */
     int64_t *widened;   /* [cg][rows][width_in] */
-    uint32_t first_tap; /* of the kernel rows that meet the input at this output row */
-    uint32_t n_taps;
-} conv_rows;
+    qp_conv_rows meet;  /* at the output row in work */
+} conv_work;
 
 static uint64_t scratch(const qp_plan *plan, const qp_shape *out)
 {
-    const conv_params *p = plan->params;
+    const qp_conv *p = plan->params;
     uint32_t rows = p->kh < plan->in[0].height ? p->kh : plan->in[0].height;
     /* each factor is at most 2^26 and rows·width at most an input plane */
     return out[0].width + (uint64_t)plan->in[0].channels / p->groups * rows * plan->in[0].width;
 }
 
+static int64_t *widened_row(const conv_work *c, uint32_t ci, uint32_t i)
+{
+    return c->widened + ((size_t)ci * c->rows + i) * c->in->shape.width;
+}
+
 /* Widens the rows that the taps of output row `y` meet, for the channels of one group. */
-static void widen_rows(conv_rows *c, uint32_t group, uint32_t y)
+static void widen_rows(conv_work *c, uint32_t group, uint32_t y)
 {
     const qp_shape *shape = &c->in->shape;
-    int64_t top = (int64_t)y * c->p->sh - c->p->ph; /* input row of tap row 0 */
-    int64_t first = qp_max_i64(0, -top);
-    int64_t end = qp_min_i64(c->p->kh, shape->height - top);
 
-    c->first_tap = (uint32_t)qp_min_i64(first, c->p->kh);
-    c->n_taps = end > first ? (uint32_t)(end - first) : 0;
+    c->meet = qp_conv_rows_at(c->p, shape->height, y);
     for (uint32_t ci = 0; ci < c->cg; ci++)
-        for (uint32_t i = 0; i < c->n_taps; i++) {
-            size_t row = ((size_t)group * c->cg + ci) * shape->height + (size_t)(top + first + i);
-            int64_t *to = c->widened + ((size_t)ci * c->rows + i) * shape->width;
-            qp_tensor_load_phases(c->in, row * shape->width, c->p->sw, shape->width, to);
+        for (uint32_t i = 0; i < c->meet.count; i++) {
+            size_t channel = (size_t)group * c->cg + ci;
+            size_t row = channel * shape->height + c->meet.row + i;
+            qp_tensor_load_phases(c->in, row * shape->width, c->p->sw, shape->width,
+                                  widened_row(c, ci, i));
         }
 }
 
-/* Adds the kw taps of one kernel row. */
-static void accumulate_row(const qp_evaluation *e, const conv_rows *c, const int64_t *row,
-                           size_t weight)
+/* Adds tap column `j` of every kernel row and channel: they share one run of columns. */
+static void accumulate_column(const qp_evaluation *e, const conv_work *c, uint32_t o, uint32_t j)
 {
-    uint32_t width = c->in->shape.width, sw = c->p->sw;
+    const qp_conv *p = c->p;
+    qp_conv_run run = qp_conv_run_at(p, c->in->shape.width, c->width_out, j);
 
-    for (uint32_t j = 0; j < c->p->kw; j++, weight++) {
-        int64_t w = qp_integers_at(&c->p->weights, weight);
-        int64_t left = (int64_t)j - c->p->pw; /* input column of output column 0 */
-        int64_t first = left < 0 ? (-left + sw - 1) / sw : 0;
-        int64_t end = qp_min_i64(c->width_out, left < width ? (width - 1 - left) / sw + 1 : 0);
-        if (w == 0 || end <= first)
-            continue; /* a term that is zero may be skipped (section 6) */
-        size_t column = (size_t)(left + first * sw);
-        const int64_t *run = row + qp_phase_start(width, sw, column % sw) + column / sw;
-        qp_accumulate(e, (qp_accumulate_keys){QP_CONV_TERM, QP_CONV_ACC}, c->acc + first, run, w,
-                      (size_t)(end - first));
-    }
+    if (run.count == 0)
+        return;
+    for (uint32_t ci = 0; ci < c->cg; ci++)
+        for (uint32_t i = 0; i < c->meet.count; i++) {
+            size_t tap = (((size_t)o * c->cg + ci) * p->kh + c->meet.tap + i) * p->kw + j;
+            int64_t w = qp_integers_at(&p->weights, tap);
+            if (w != 0) /* a term that is zero may be skipped (section 6) */
+                qp_accumulate(e, (qp_accumulate_keys){QP_CONV_TERM, QP_CONV_ACC},
+                              c->acc + run.first, widened_row(c, ci, i) + run.from, w, run.count);
+        }
 }
 
-static qp_status evaluate_row(const qp_evaluation *e, conv_rows *c, uint32_t o, uint32_t y)
+static qp_status evaluate_row(const qp_evaluation *e, const conv_work *c, uint32_t o, uint32_t y)
 {
-    const conv_params *p = c->p;
-    qp_rq_channel r = qp_rq_at(&p->rq, o);
+    qp_rq_channel r = qp_rq_at(&c->p->rq, o);
     size_t out_row = ((size_t)o * e->out[0].tensor.shape.height + y) * c->width_out;
 
     memset(c->acc, 0, c->width_out * sizeof *c->acc);
-    for (uint32_t ci = 0; ci < c->cg; ci++)
-        for (uint32_t i = 0; i < c->n_taps; i++) {
-            size_t weight = (((size_t)o * c->cg + ci) * p->kh + c->first_tap + i) * p->kw;
-            const int64_t *row = c->widened + ((size_t)ci * c->rows + i) * c->in->shape.width;
-            accumulate_row(e, c, row, weight);
-        }
+    for (uint32_t j = 0; j < c->p->kw; j++)
+        accumulate_column(e, c, o, j);
     qp_rq_span(e, &r, c->acc, c->width_out);
     return qp_emit(e, 0, out_row, c->acc, c->width_out);
 }
 
 static qp_status evaluate(const qp_evaluation *e)
 {
-    const conv_params *p = e->params;
+    const qp_conv *p = e->params;
     const qp_shape *in = &e->in[0].shape, *out = &e->out[0].tensor.shape;
     uint32_t og = p->cout / p->groups;
-    conv_rows c = {
+    conv_work c = {
         .p = p,
         .in = &e->in[0],
         .cg = in->channels / p->groups,
@@ -239,7 +225,7 @@ const qp_operator qp_operator_conv = {
     .npu = QP_NPU_YES,
     .fields = fields,
     .n_fields = QP_COUNT(fields),
-    .params_size = sizeof(conv_params),
+    .params_size = sizeof(qp_conv),
     .intermediates = intermediates,
     .n_intermediates = QP_COUNT(intermediates),
     .k_c = QP_CONV_TERM,

@@ -117,7 +117,10 @@ void qp_rq_facts(const qp_rq *rq, qp_node_bounds *bounds)
 /* ---- evaluation --------------------------------------------------------------------------- */
 
 /* Every value formed fits i64 by the certificate: rq.t, rq.q and rq.y by their class, rq.p with the
- * rounding's addend because the certificate says so of this node. */
+ * rounding's addend because the certificate says so of this node. The addend alone fits while the
+ * shift is at most 63: a shift of 64 over negative products only is formed wide. */
+enum { NARROW_SHIFT_MAX = 63 };
+
 static void span_narrow(const qp_rq_channel *r, int64_t *values, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
@@ -147,7 +150,7 @@ static void span_wide(const qp_evaluation *e, const qp_rq_channel *r, int64_t *v
 
 void qp_rq_span(const qp_evaluation *e, const qp_rq_channel *channel, int64_t *values, size_t count)
 {
-    if (e->narrow_product && !QP_OBSERVING(e))
+    if (e->narrow_product && channel->shift <= NARROW_SHIFT_MAX && !QP_OBSERVING(e))
         span_narrow(channel, values, count);
     else
         span_wide(e, channel, values, count);

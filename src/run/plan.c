@@ -109,14 +109,17 @@ static bool place_node(qp_session *session, memory_layout *layout, uint32_t inde
     for (uint32_t k = 0; k < node->n_out; k++)
         if (session->slots[node->out[k]].last_use == index) /* nothing reads it */
             leave(session, layout, node->out[k]);
-    if (node->op->scratch == NULL)
+    const qp_kernel *kernel = session->kernels[index];
+    uint64_t (*wants)(const qp_plan *, const qp_shape *) =
+        kernel == NULL ? node->op->scratch : kernel->scratch;
+    if (wants == NULL)
         return true;
     for (uint32_t k = 0; k < node->n_in; k++)
         in[k] = session->slots[node->in[k]].output.tensor.shape;
     for (uint32_t k = 0; k < node->n_out; k++)
         out[k] = session->slots[node->out[k]].output.tensor.shape;
     qp_plan plan = {node->params, in, node->n_in, NULL, session->graph->scalars};
-    uint64_t words = node->op->scratch(&plan, out);
+    uint64_t words = wants(&plan, out);
     *scratch = words > *scratch ? words : *scratch;
     return true;
 }

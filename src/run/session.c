@@ -63,15 +63,20 @@ static void set_slots(qp_session *session)
         session->slots[graph->outputs[o]].last_use = UINT32_MAX;
 }
 
-static void set_nodes(qp_session *session)
+static void set_nodes(qp_session *session, bool reference)
 {
     const qp_graph *graph = session->graph;
+#if defined(QP_INSTRUMENTED)
+    reference = true; /* only the reference shows its intermediates */
+#endif
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const qp_certified_node *node = &session->bounds->nodes[i];
         for (uint32_t k = 0; k < node->n_recorded; k++)
             if (node->recorded[k].key == QP_RQ_P)
                 session->narrow_product[i] = qp_interval_fits(&node->recorded[k].interval, 64);
         session->scalars_shape |= graph->nodes[i].op->scalars_shape;
+        if (!reference)
+            session->kernels[i] = qp_kernel_find(&(qp_kernel_query){session->bounds, i});
     }
 }
 
@@ -83,10 +88,12 @@ static qp_status allocate_arrays(qp_session *session, qp_error *error)
     session->slots = qp_arena_allocate(arena, graph->n_tensors, sizeof *session->slots);
     session->states = qp_arena_allocate(arena, graph->n_inputs, sizeof *session->states);
     session->narrow_product = qp_arena_allocate(arena, graph->n_nodes, sizeof(bool));
+    session->kernels = qp_arena_allocate(arena, graph->n_nodes, sizeof *session->kernels);
     session->input_shapes = qp_arena_allocate(arena, graph->n_inputs, sizeof(qp_shape));
     session->planned_scalars = qp_arena_allocate(arena, graph->n_scalars, sizeof(int64_t));
     if (session->slots == NULL || session->states == NULL || session->narrow_product == NULL ||
-        session->input_shapes == NULL || session->planned_scalars == NULL)
+        session->kernels == NULL || session->input_shapes == NULL ||
+        session->planned_scalars == NULL)
         return qp_fail_memory(error, "a session");
     return QP_OK;
 }
@@ -116,7 +123,7 @@ qp_status qp_session_create(const qp_certificate *certificate, const qp_session_
         return status;
     }
     set_slots(made);
-    set_nodes(made);
+    set_nodes(made, options->reference != 0);
     *session = made;
     return QP_OK;
 }
@@ -326,7 +333,8 @@ static qp_status evaluate_node(qp_session *session, uint32_t index, const int64_
     if (session->observer != NULL)
         session->observer->node(session->observer, index);
 #endif
-    if (node->op->evaluate(&e) == QP_OK)
+    const qp_kernel *kernel = session->kernels[index];
+    if ((kernel == NULL ? node->op->evaluate(&e) : kernel->evaluate(&e)) == QP_OK)
         return QP_OK;
     qp_place place = {QP_TABLE_OPERATORS, -1, index, (int64_t)node->offset};
     return refuse_element(&out[refusal.output], &refusal, node->out[refusal.output], place, error);

@@ -3,7 +3,7 @@
 #ifndef QP_RUN_SESSION_H
 #define QP_RUN_SESSION_H
 
-#include "bounds/bounds.h"
+#include "kernel/kernel.h"
 #include "quipu/run.h"
 
 /* Tensors start at multiples of this in the plan's memory: a cache line, and any vector. */
@@ -31,9 +31,10 @@ struct qp_session {
     const qp_graph_bounds *bounds;
     bool keep_tensors;
 
-    qp_slot *slots;       /* [n_tensors] */
-    qp_state *states;     /* [n_inputs]; used for state inputs */
-    bool *narrow_product; /* [n_nodes]: every rq.p fits i64 */
+    qp_slot *slots;            /* [n_tensors] */
+    qp_state *states;          /* [n_inputs]; used for state inputs */
+    bool *narrow_product;      /* [n_nodes]: every rq.p fits i64 */
+    const qp_kernel **kernels; /* [n_nodes]: NULL for the reference evaluation */
     qp_observer *observer;
 
     /* the plan: made for these input shapes and, where shapes read them, scalars */
@@ -56,6 +57,6 @@ qp_status qp_session_plan(qp_session *session, const int64_t *scalars, qp_error 
 uint8_t *qp_session_base(const qp_session *session);
 
 /* Shows every intermediate of later decodes to `observer` (instrumented builds only). */
-QP_API void qp_session_observe(qp_session *session, qp_observer *observer);
+void qp_session_observe(qp_session *session, qp_observer *observer);
 
 #endif

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries, headers, the pkg-config file, the CMake package, the manual page and completion.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS ${QP_LIBRARIES} EXPORT quipuTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/quipu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+
+set(QP_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/quipu)
+install(EXPORT quipuTargets NAMESPACE quipu:: DESTINATION ${QP_PACKAGE_DIR})
+configure_package_config_file(cmake/quipuConfig.cmake.in ${PROJECT_BINARY_DIR}/quipuConfig.cmake
+                              INSTALL_DESTINATION ${QP_PACKAGE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/quipuConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/quipuConfig.cmake ${PROJECT_BINARY_DIR}/quipuConfigVersion.cmake
+        DESTINATION ${QP_PACKAGE_DIR})
+
+configure_file(cmake/quipu.pc.in ${PROJECT_BINARY_DIR}/quipu.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/quipu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+

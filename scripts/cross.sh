@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds the command for another machine and runs the conformance vectors there, under emulation;
+# the certificates of the models must have the digests that this machine's command gives.
+#   scripts/cross.sh aarch64|armhf|riscv64|s390x|i686|wasm32 BUILD_DIR NATIVE_QUIPU
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+machine=$1
+build=$2
+native=$3
+
+linux_build() { # compiler, processor
+    cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DQP_WERROR=ON \
+        -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$2" -DCMAKE_C_COMPILER="$1" \
+        -DQP_BUILD_SHARED=OFF -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON \
+        -DCMAKE_EXE_LINKER_FLAGS=-static >"$build.log" 2>&1 &&
+        cmake --build "$build" --target quipu_cli >>"$build.log" 2>&1 ||
+        { cat "$build.log"; exit 1; }
+}
+
+wasm_build() {
+    cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DQP_WERROR=ON \
+        -DCMAKE_SYSTEM_NAME=Generic -DCMAKE_SYSTEM_PROCESSOR=wasm32 -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_C_COMPILER_TARGET=wasm32-wasi -DCMAKE_AR=/usr/bin/llvm-ar-14 \
+        -DCMAKE_RANLIB=/usr/bin/llvm-ranlib-14 -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
+        -DQP_BUILD_SHARED=OFF -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON >"$build.log" 2>&1 &&
+        cmake --build "$build" --target quipu_cli >>"$build.log" 2>&1 ||
+        { cat "$build.log"; exit 1; }
+}
+
+mkdir -p "$(dirname "$build")"
+case $machine in
+aarch64)
+    linux_build aarch64-linux-gnu-gcc aarch64
+    run="qemu-aarch64 $build/quipu"
+    ;;
+armhf)
+    linux_build arm-linux-gnueabihf-gcc arm
+    run="qemu-arm $build/quipu"
+    ;;
+riscv64)
+    linux_build riscv64-linux-gnu-gcc riscv64
+    run="qemu-riscv64 $build/quipu"
+    ;;
+s390x)
+    linux_build s390x-linux-gnu-gcc s390x
+    run="qemu-s390x $build/quipu"
+    ;;
+wasm32)
+    wasm_build
+    node="node --no-warnings --experimental-wasi-unstable-preview1"
+    run="$node $source/scripts/wasi.mjs $build/quipu"
+    ;;
+*)
+    echo "cross.sh: no machine $machine" >&2
+    exit 2
+    ;;
+esac
+
+cd "$source"
+# shellcheck disable=SC2086
+$run conform conformance
+for model in models/*.whg1; do
+    # shellcheck disable=SC2086
+    theirs=$($run certify --digest "$model")
+    ours=$("$native" certify --digest "$model")
+    [ "$theirs" = "$ours" ] || { echo "$model: $machine gives $theirs, not $ours"; exit 1; }
+done

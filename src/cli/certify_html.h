@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* certify_html.h - a certificate as one page that a browser shows. */
+#ifndef QP_CLI_CERTIFY_HTML_H
+#define QP_CLI_CERTIFY_HTML_H
+
+#include "bounds/bounds.h"
+
+/* Appends a self-contained HTML page: no script, nothing fetched. `title` is shown as the file's
+ * name. */
+void qp_certify_html(const qp_certificate *certificate, const char *title, qp_buffer *page);
+
+#endif

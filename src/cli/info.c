@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* info.c - quipu info: what is in a file. One row of `kinds` for each kind of file. */
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/info_graph.h"
+#include "cli/output.h"
+
+/* A kind of file, told by its first bytes. `show` appends text, or JSON, about the whole file. */
+typedef struct kind {
+    const char *magic;
+    const char *name;
+    qp_status (*show)(const qp_file *file, bool json, qp_buffer *text, qp_error *error);
+} kind;
+
+static const kind kinds[] = {
+    {"WHG1", "graph", qp_info_graph},
+};
+
+static const kind *find_kind(const qp_file *file)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].magic);
+        if (file->size >= length && memcmp(file->bytes, kinds[i].magic, length) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+static qp_status fail_unknown(qp_error *error)
+{
+    qp_place start = {QP_TABLE_NONE, -1, -1, 0};
+    return qp_fail_at(error, QP_MALFORMED, start,
+                      "the first bytes are of no kind of file that info knows (it knows WHG1)");
+}
+
+static void put_heading(const char *path, const kind *found, size_t size, qp_buffer *text)
+{
+    qp_buffer_format(text, "%s: %s %s, ", path, found->magic, found->name);
+    qp_buffer_u64_decimal(text, size);
+    qp_buffer_text(text, " bytes\n");
+}
+
+static void put_json_heading(const char *path, const kind *found, size_t size, qp_buffer *text)
+{
+    qp_buffer_text(text, "{\"file\":");
+    qp_buffer_json_string(text, path, strlen(path));
+    qp_buffer_format(text, ",\"format\":\"%s\",\"kind\":\"%s\",\"bytes\":", found->magic,
+                     found->name);
+    qp_buffer_u64_decimal(text, size);
+}
+
+static qp_status show_file(const char *path, bool json, qp_buffer *text, qp_error *error)
+{
+    qp_file file;
+    qp_status status = qp_cli_read(path, &file, error);
+    if (status != QP_OK)
+        return status;
+    const kind *found = find_kind(&file);
+    if (found == NULL) {
+        qp_file_close(&file);
+        return fail_unknown(error);
+    }
+    if (json)
+        put_json_heading(path, found, file.size, text);
+    else
+        put_heading(path, found, file.size, text);
+    status = found->show(&file, json, text, error);
+    if (json)
+        qp_buffer_text(text, "}\n");
+    qp_file_close(&file);
+    return status;
+}
+
+/* Every file, one after the other; a refused one adds nothing and does not hold up the others. */
+static int show_files(char **paths, int count, bool json, qp_buffer *text)
+{
+    int code = QP_EXIT_OK;
+    for (int i = 0; i < count; i++) {
+        qp_error error;
+        size_t before = text->size;
+        if (!json && before > 0)
+            qp_buffer_text(text, "\n");
+        if (show_file(paths[i], json, text, &error) != QP_OK) {
+            int refused = qp_cli_refuse("info", paths[i], &error);
+            text->size = before;
+            code = refused > code ? refused : code;
+        }
+    }
+    return code;
+}
+
+static int info(int argc, char **argv)
+{
+    qp_args args = qp_args_start(argc, argv);
+    const char *output = "-", *path;
+    bool json = false;
+    int count = 0; /* of the files, which are gathered at the front of argv */
+
+    while (qp_args_next(&args)) {
+        if (qp_args_flag(&args, "--json"))
+            json = true;
+        else if (qp_args_value(&args, "-o", &output) || qp_args_value(&args, "--output", &output))
+            continue;
+        else if (qp_args_positional(&args, &path))
+            argv[1 + count++] = (char *)(uintptr_t)path;
+        else
+            break;
+    }
+    if (args.failed)
+        return qp_args_usage(&args);
+    if (count == 0)
+        return qp_cli_usage("info", "a file is missing");
+
+    qp_buffer text;
+    qp_error error;
+    qp_buffer_init(&text, NULL);
+    int code = show_files(argv + 1, count, json, &text);
+    if ((text.size > 0 || text.failed) && qp_output_buffer(output, &text, &error) != QP_OK)
+        code = qp_cli_refuse("info", output, &error);
+    qp_buffer_free(&text);
+    return code;
+}
+
+const qp_verb qp_verb_info = {
+    "info",
+    "what is in a file: tables, operators, verdict",
+    "usage: quipu info [--json] [-o OUT] FILE...\n"
+    "\n"
+    "Shows what a file holds. Of a WHG1 graph: size, SHA-256, inputs, scalars, outputs, every\n"
+    "operator with the certified range of its outputs, and the verdict: which accumulator\n"
+    "profiles it meets, and the first operator that does not. '-' reads standard input.\n"
+    "\n"
+    "  --json   the same as JSON, one line a file; ends of certified ranges are strings,\n"
+    "           because they can have 77 digits\n"
+    "  -o OUT   write to OUT instead of standard output\n"
+    "\n"
+    "Of an operator's line: 'arrays' are the bytes of its weights and tables, 'range' what its\n"
+    "outputs can hold, 'widest' the bits of the value with the least room under acc32, and\n"
+    "'acc' the profiles that it meets: acc32 and acc64, acc64 alone, or none.\n"
+    "A file that does not load is refused with its place; the others are shown all the same.\n"
+    "\n"
+    "example: quipu info models/superres-x3.whg1\n",
+    info};
