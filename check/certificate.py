@@ -154,36 +154,56 @@ def first_failure(graph, found, profile, role):
     return None
 
 
-def verdict(graph, found, role="graph"):
-    """The verdict of one graph certified on its own."""
+def set_failure(graphs, profile):
+    """The first failure over a set's graphs: each is (role, graph, its bounds)."""
+    failures = (first_failure(graph, found, profile, role) for role, graph, found in graphs)
+    return next(filter(None, failures), None)
+
+
+def set_verdict(graphs):
     members = {}
     for profile in PROFILES:
-        failure = first_failure(graph, found, profile, role)
+        failure = set_failure(graphs, profile)
         members[profile] = failure is None
         if failure:
             members[f"{profile}_first_failure"] = failure
+    nodes = [(graph, node) for _, graph, _ in graphs for node in graph.nodes]
     reasons = set() if members["acc32"] else {"acc32"}
-    reasons = reasons.union(*(npu_reasons(node) for node in graph.nodes))
-    flags = set().union(*(npu_flags(graph, node) for node in graph.nodes))
+    reasons = reasons.union(*(npu_reasons(node) for _, node in nodes))
+    flags = set().union(*(npu_flags(*each) for each in nodes))
     members.update(npu=not reasons, npu_flags=sorted(flags), npu_reasons=sorted(reasons))
     return members
 
 
+def verdict(graph, found, role="graph"):
+    """The verdict of one graph certified on its own."""
+    return set_verdict([(role, graph, found)])
+
+
+def graph_object(role, graph, found):
+    return {
+        "graph_sha256": hashlib.sha256(graph.data).hexdigest(),
+        "inputs": [input_object(graph, record) for record in graph.inputs],
+        "name": role,
+        "nodes": [node_object(graph, *each) for each in zip(graph.nodes, found)],
+        "scalars": [{"hi": hi, "index": k, "lo": lo}
+                    for k, (lo, hi) in enumerate(graph.scalars)],
+    }
+
+
+def set_certificate(graphs, capability, lowering, set_sha256):
+    """The certificate of a set: `graphs` are pairs (role, graph), in the order of the roles."""
+    found = [(role, graph, bounds_pass(graph)) for role, graph in graphs]
+    return {
+        "capability": capability,
+        "certificate": "wai-ops/1 bounds",
+        "graphs": [graph_object(*each) for each in found],
+        "lowering": lowering,
+        "set_sha256": set_sha256,
+        "verdict": set_verdict(found),
+    }
+
+
 def certificate(graph, role="graph"):
     """The certificate of one graph certified on its own."""
-    found = bounds_pass(graph)
-    return {
-        "capability": None,
-        "certificate": "wai-ops/1 bounds",
-        "graphs": [{
-            "graph_sha256": hashlib.sha256(graph.data).hexdigest(),
-            "inputs": [input_object(graph, record) for record in graph.inputs],
-            "name": role,
-            "nodes": [node_object(graph, *each) for each in zip(graph.nodes, found)],
-            "scalars": [{"hi": hi, "index": k, "lo": lo}
-                        for k, (lo, hi) in enumerate(graph.scalars)],
-        }],
-        "lowering": "whg1",
-        "set_sha256": None,
-        "verdict": verdict(graph, found, role),
-    }
+    return set_certificate([(role, graph)], None, "whg1", None)

@@ -8,10 +8,16 @@ import os
 import sys
 import tempfile
 
+from admissible import admissible_range
 from canonical import NotCanonical, read, write
 from certificate import certificate
+from corpus import check_capability
 from functions import Refusal
+from lower import lower
+from profiles import PROFILES
 from run import Sequence
+from sets import read_files
+from stage_vectors import own_stage_vector
 from vectors import (check_id, compare, decode_object, lines_of, load_for_decoding, npu_object,
                      own_certificate, own_vector)
 from whg1 import load
@@ -25,19 +31,22 @@ examples:
   python3 check/check.py --certify net.whg1      print a graph's bounds certificate
   python3 check/check.py --run net.whg1 in.json  decode, for instance with in.json holding
       {"inputs":[{"data":["1","2"],"shape":["1","1","2"]}],"scalars":[]}
+  python3 check/check.py --lower SET --capability wai.audio.int_codec --write OUT
+                                                 a set's graphs and certificate (section 13)
+  python3 check/check.py --admissible net.whg1 3 tensor 3's admissible ranges (section 8.4)
   python3 check/check.py --self-test             the checker's own hand-computed tests
 
-What is read: vectors/*.jsonl, graphs/*.jsonl, certificates/whg1.jsonl and npu.jsonl.
-The last line is 'N passed, N failed' (and ', N skipped' for kinds not handled); the exit
-status is 1 if anything differs, 0 otherwise."""
+What is read: vectors/*.jsonl, graphs/*.jsonl, stage/*.jsonl, certificates/whg1.jsonl,
+certificates/<capability>/ and npu.jsonl. The last line is 'N passed, N failed'; the exit status
+is 1 if anything differs, 0 otherwise."""
 
 
 class Tally:
-    """What passed, failed and was skipped, and where the recomputed files go."""
+    """What passed and failed, and where the recomputed files go."""
 
     def __init__(self, directory, out):
         self.directory, self.out = directory, out
-        self.passed = self.failed = self.skipped = 0
+        self.passed = self.failed = 0
 
     def fail(self, place, what):
         print(f"{place}: {what}")
@@ -54,13 +63,21 @@ class Tally:
         with open(os.path.join(self.directory, file), "rb") as stream:
             return stream.read()
 
-    def write(self, file, lines):
-        """Writes a recomputed file; says whether it has the bytes of the one read."""
+    def write_bytes(self, file, data):
+        """Writes a recomputed file."""
         path = os.path.join(self.out, file)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        data = b"".join(line + b"\n" for line in lines)
         with open(path, "wb") as stream:
             stream.write(data)
+
+    def write_value(self, file, value):
+        """Writes a file of one canonical JSON value, which no line feed ends."""
+        self.write_bytes(file, write(value).encode("ascii"))
+
+    def write(self, file, lines):
+        """Writes a recomputed file of lines; says whether it has the bytes of the one read."""
+        data = b"".join(line + b"\n" for line in lines)
+        self.write_bytes(file, data)
         return data == self.read(file)
 
 
@@ -137,29 +154,34 @@ def files_below(directory):
     return sorted(found, key=os.fsencode)
 
 
-def skip(tally, file):
-    """A kind this checker does not handle: a line of stage/ or a file of a capability."""
-    tally.skipped += len(lines_of(tally.read(file))[0]) if file.endswith(".jsonl") else 1
+def check_stage(tally, file):
+    """14.1: a file of stage/, one operator's."""
+    name = os.path.basename(file)[:-len(".jsonl")]
+    check_file(tally, file, lambda value: own_stage_vector(name, value))
 
 
 def check_directory(directory, out):
     tally = Tally(directory, out)
-    npu_lines = []
+    npu_lines, capabilities = [], {}
     files = files_below(directory)
     for file in files:
-        kind, slash, name = file.partition("/")
-        if kind in ("vectors", "graphs") and name.endswith(".jsonl") and "/" not in name:
+        kind, _, name = file.partition("/")
+        lines = name.endswith(".jsonl") and "/" not in name
+        if kind in ("vectors", "graphs") and lines:
             check_vectors(tally, file, npu_lines)
+        elif kind == "stage" and lines:
+            check_stage(tally, file)
         elif file == "certificates/whg1.jsonl":
             check_file(tally, file, own_certificate)
-        elif slash and (kind == "stage" or (kind == "certificates" and "/" in name)):
-            skip(tally, file)
+        elif kind == "certificates" and "/" in name:
+            capabilities.setdefault(name.partition("/")[0], []).append(file)
+    for capability, found in capabilities.items():
+        check_capability(tally, capability, found)
     if "npu.jsonl" in files:
         check_npu(tally, npu_lines)
     elif npu_lines:
         print("npu.jsonl: not there, so not checked")
-    skipped = f", {tally.skipped} skipped" if tally.skipped else ""
-    print(f"{tally.passed} passed, {tally.failed} failed{skipped}")
+    print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 
 
@@ -187,11 +209,44 @@ def run_command(path, input_path):
     return 0
 
 
+def lower_command(path, capability, out):
+    """--lower: writes a set's graphs and its certificate. A set that has a certificate and is
+    refused for it is written too."""
+    lowered = lower(capability, read_files(path))
+    os.makedirs(out, exist_ok=True)
+    written = [(f"{role}.whg1", graph.data) for role, graph in lowered.graphs]
+    written.append(("certificate.json", write(lowered.certificate()).encode("ascii")))
+    for name, data in written:
+        with open(os.path.join(out, name), "wb") as stream:
+            stream.write(data)
+    print(f"{lowered.lowering} {lowered.digest}")
+    if lowered.refusal():
+        print(f"check.py: {lowered.refusal()}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def admissible_command(path, tensor):
+    """--admissible: a tensor's admissible range for each profile, or null."""
+    with open(path, "rb") as stream:
+        graph = load(stream.read())
+    if not tensor.isdecimal() or int(tensor) >= len(graph.tensors):
+        print(f"check.py: the graph has no tensor {tensor}", file=sys.stderr)
+        return 2
+    ranges = {profile: admissible_range(graph, int(tensor), profile) for profile in PROFILES}
+    print(write({profile: found and {"hi": found[1], "lo": found[0]}
+                 for profile, found in ranges.items()}))
+    return 0
+
+
 def self_test():
     import unittest
 
     import selftest
-    suite = unittest.defaultTestLoader.loadTestsFromModule(selftest)
+    import selftest_lower
+    import selftest_stage
+    suite = unittest.TestSuite(map(unittest.defaultTestLoader.loadTestsFromModule,
+                                   (selftest, selftest_stage, selftest_lower)))
     return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
 
 
@@ -206,6 +261,10 @@ def arguments():
     parser.add_argument("--certify", metavar="FILE.whg1", help="print a certificate")
     parser.add_argument("--run", nargs=2, metavar=("FILE.whg1", "INPUT.json"),
                         help="run decodes, one JSON object a line (section 14.1)")
+    parser.add_argument("--lower", metavar="SET", help="lower a set's file or directory to --write")
+    parser.add_argument("--capability", metavar="NAME", help="whose set --lower reads")
+    parser.add_argument("--admissible", nargs=2, metavar=("FILE.whg1", "T"),
+                        help="print a tensor's admissible ranges")
     parser.add_argument("--self-test", action="store_true", help="run the checker's own tests")
     return parser.parse_args()
 
@@ -219,6 +278,13 @@ def main():
             return certify_command(args.certify)
         if args.run:
             return run_command(*args.run)
+        if args.admissible:
+            return admissible_command(*args.admissible)
+        if args.lower:
+            if not (args.capability and args.write):
+                print("--lower: needs --capability NAME and --write OUT", file=sys.stderr)
+                return 2
+            return lower_command(args.lower, args.capability, args.write)
         if not os.path.isdir(args.directory):
             print(f"{args.directory}: no such directory", file=sys.stderr)
             return 2

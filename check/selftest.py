@@ -554,14 +554,14 @@ def vector_line(builder, name, inputs=(), load="ok"):
 
 class Directory(unittest.TestCase):
 
-    def check(self, files):
+    def check(self, files, encoding="utf-8"):
         """The output's lines and the exit status for a directory of these files."""
         said = io.StringIO()
         with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(said):
             for file, text in files.items():
                 path = os.path.join(place, file)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w", encoding="utf-8", newline="") as stream:
+                with open(path, "w", encoding=encoding, newline="") as stream:
                     stream.write(text)
             status = check.check_directory(place, os.path.join(place, "out"))
         return said.getvalue().splitlines(), status
@@ -577,14 +577,15 @@ class Directory(unittest.TestCase):
             "certificates/whg1.jsonl": canonical.write(alone) + "\n",
             "npu.jsonl": '{"file":"vectors/relu.jsonl","id":"a","npu":true,"npu_flags":[],'
                          '"npu_reasons":[]}\n',
-            "stage/coded.jsonl": "{}\n{}\n", "certificates/wai.x/0.json": "{}"}
+            "stage/coded.jsonl": '{"expect":{"coded":true},"id":"a","in":{"thr":"-1","v":"0"},'
+                                 '"modes":{},"op":"coded"}\n'}
 
     def test_what_is_right_passes(self):
         self.assertIn('"decodes":[],', self.refused)
         self.assertIn('"load":"model_mismatch","profiles":["acc32","acc64"]', self.refused)
         self.assertIn('"expect":{"outputs":[{"data":["0","5"],"shape":["1","1","2"]}]}',
                       self.relu)
-        self.assertEqual(self.check(self.files), (["4 passed, 0 failed, 3 skipped"], 0))
+        self.assertEqual(self.check(self.files), (["5 passed, 0 failed"], 0))
 
     def test_what_is_wrong_fails(self):
         for file, old, new, what in (
@@ -597,17 +598,21 @@ class Directory(unittest.TestCase):
                 ("vectors/relu.jsonl", '"id":"b"', '"id":"a"', ":2: id occurs twice in the file"),
                 ("certificates/whg1.jsonl", '"lo":"-100"', '"lo":"-101"',
                  ':1: a: certificate.graphs[0].inputs[0].lo: read "-101", recomputed "-100"'),
-                ("npu.jsonl", "true", "false", ":1: vectors/relu.jsonl: a: npu: read false, recomputed true")):
+                ("npu.jsonl", "true", "false",
+                 ":1: vectors/relu.jsonl: a: npu: read false, recomputed true"),
+                ("stage/coded.jsonl", "true", "false",
+                 ":1: a: expect.coded: read false, recomputed true")):
             text = self.files[file].replace(old, new, 1)
             said, status = self.check({**self.files, file: text})
             self.assertEqual((said[0], said[-1], status),
-                             (file + what, "3 passed, 1 failed, 3 skipped", 1))
+                             (file + what, "4 passed, 1 failed", 1))
 
     def test_malformed_files(self):
         for file, text in (("vectors/relu.jsonl", self.relu), ("vectors/relu.jsonl", "{\n"),
                            ("vectors/relu.jsonl", "[]\n"), ("vectors/relu.jsonl", "\n"),
                            ("vectors/abs.jsonl", self.relu + "\n"), ("npu.jsonl", "{}\n"),
                            ("vectors/relu.jsonl", '{"id":"\\u00e9"}\n'),
+                           ("stage/coded.jsonl", '{"id":"a"}\n'), ("stage/relu.jsonl", "{}\n"),
                            ("vectors/relu.jsonl", self.relu.replace('"1","1","2"', '"1","1","3"')
                             + "\n")):
             said, status = self.check({file: text})

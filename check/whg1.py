@@ -279,6 +279,7 @@ def read_elu(reader, channels):
 def read_contraction(reader, channels):
     groups, = reader.fields("I")
     require(groups >= 1, "groups of 0")
+    require(reader.data[reader.at + 3:reader.at + 4] == b"\x01", "s_kind of a contraction")
     rq = read_rq(reader, 1)
     require(rq.mult is None and rq.placement == 0, "a multiplier or a bias in a contraction")
     return dict(groups=groups, rq=rq)

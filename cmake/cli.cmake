@@ -2,17 +2,16 @@
 # The quipu command: one file a verb.
 find_package(PNG QUIET)
 
-add_executable(quipu_cli
-  src/cli/certify_html.c src/cli/describe.c src/cli/describe_verdict.c src/cli/graph_layout.c
-  src/cli/graph_picture.c src/cli/html.c src/cli/info_graph.c src/cli/text_table.c
-  src/cli/assemble.c src/cli/certify.c src/cli/cli.c src/cli/compare.c
-  src/cli/compare_elements.c src/cli/compare_print.c src/cli/conform.c
-  src/cli/dump.c src/cli/info.c src/cli/main.c src/cli/npy.c src/cli/output.c src/cli/picture.c
-  src/cli/run.c src/cli/run_options.c src/cli/run_report.c src/cli/tensors.c src/cli/trace.c
-  src/cli/trace_read.c)
+set(QP_CLI
+    assemble.c certify.c certify_html.c cli.c compare.c compare_elements.c compare_print.c
+    conform.c describe.c describe_verdict.c dump.c graph_layout.c graph_picture.c html.c info.c
+    info_graph.c main.c npy.c output.c picture.c run.c run_options.c run_report.c
+    tensors.c text_table.c trace.c trace_read.c vectors.c)
+list(TRANSFORM QP_CLI PREPEND src/cli/)
+add_executable(quipu_cli ${QP_CLI})
 set_target_properties(quipu_cli PROPERTIES OUTPUT_NAME quipu)
 target_include_directories(quipu_cli PRIVATE src)
-target_link_libraries(quipu_cli PRIVATE quipu_static qp_flags)
+target_link_libraries(quipu_cli PRIVATE quipu_corpus quipu_static qp_flags)
 if(PNG_FOUND)
   target_compile_definitions(quipu_cli PRIVATE QP_HAVE_PNG)
   target_link_libraries(quipu_cli PRIVATE PNG::PNG)

@@ -21,3 +21,9 @@ install(FILES ${PROJECT_BINARY_DIR}/quipuConfig.cmake ${PROJECT_BINARY_DIR}/quip
 configure_file(cmake/quipu.pc.in ${PROJECT_BINARY_DIR}/quipu.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/quipu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(QP_BUILD_CLI)
+  install(FILES docs/quipu.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES completion/quipu.bash RENAME quipu
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES completion/_quipu DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()

@@ -131,8 +131,10 @@ static qp_status put_output(const qp_certificate *certificate, const options *o,
     if (o->admissible != NULL) {
         const qp_graph *graph = certificate->graphs[0].graph;
         if (o->tensor >= graph->n_tensors)
-            return qp_fail(error, QP_MODEL_MISMATCH, "the graph has no tensor %" PRIu32
-                           ": its %" PRIu32 " tensors count from 0", o->tensor, graph->n_tensors);
+            return qp_fail(error, QP_MODEL_MISMATCH,
+                           "the graph has no tensor %" PRIu32 ": its %" PRIu32
+                           " tensors count from 0",
+                           o->tensor, graph->n_tensors);
         put_admissible(certificate, o, text);
     } else if (o->html) {
         qp_certify_html(certificate, file_name(o->path), text);
@@ -180,8 +182,7 @@ static int require_profile(const qp_certificate *certificate, const options *o)
 /* With --profile alone nothing is written. */
 static bool writes(const options *o)
 {
-    return o->profile == NULL || o->digest || o->html || o->admissible != NULL ||
-           o->output != NULL;
+    return o->profile == NULL || o->digest || o->html || o->admissible != NULL || o->output != NULL;
 }
 
 static int certify_graph(const qp_certificate *certificate, const options *o)
@@ -226,8 +227,7 @@ static int certify(int argc, char **argv)
 }
 
 const qp_verb qp_verb_certify = {
-    "certify",
-    "the bounds certificate, the profiles a graph meets, admissible ranges",
+    "certify", "the bounds certificate, the profiles a graph meets, admissible ranges",
     "usage: quipu certify [OPTION...] [-o OUT] GRAPH\n"
     "\n"
     "Certifies a WHG1 graph: which integers it can form, and so which accumulator widths hold\n"

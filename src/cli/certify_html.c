@@ -169,8 +169,11 @@ static void put_profile(qp_page *p, qp_profile profile, const char *meaning)
     bool meets = qp_certificate_meets(p->certificate, profile, NULL) != 0;
     bool wider = profile == QP_ACC32 && qp_certificate_meets(p->certificate, QP_ACC64, NULL);
 
-    start_verdict(p, meets ? "yes" : wider ? "part" : "no", meets ? "meets" : "does not meet",
-                  qp_profile_name(profile));
+    start_verdict(p,
+                  meets   ? "yes"
+                  : wider ? "part"
+                          : "no",
+                  meets ? "meets" : "does not meet", qp_profile_name(profile));
     if (meets) {
         put(p, meaning);
     } else {
@@ -187,10 +190,12 @@ static void put_verdict(qp_page *p)
     bool npu = qp_certificate_npu(p->certificate) != 0;
 
     put(p, "<div class=\"verdicts\">\n");
-    put_profile(p, QP_ACC32, "Every sum, in any order, fits a 32-bit register; products fit 64 "
-                             "bits. Nothing can overflow.");
-    put_profile(p, QP_ACC64, "Every sum, in any order, fits 64 bits; products fit 128 bits. "
-                             "Nothing can overflow.");
+    put_profile(p, QP_ACC32,
+                "Every sum, in any order, fits a 32-bit register; products fit 64 "
+                "bits. Nothing can overflow.");
+    put_profile(p, QP_ACC64,
+                "Every sum, in any order, fits 64 bits; products fit 128 bits. "
+                "Nothing can overflow.");
     start_verdict(p, npu ? "yes" : "part", npu ? "in" : "outside", "wai-ops/1-npu");
     if (npu) {
         put(p, "It uses only what the accelerator subset has.");
@@ -246,7 +251,8 @@ static void put_input_row(qp_page *p, const qp_graph *graph, uint32_t index)
         put(p, "any size");
     qp_buffer_format(p->out, "</td><td class=\"num left\">%" PRId64 "..%" PRId64 "</td><td>",
                      tensor->lo, tensor->hi);
-    put(p, tensor->policy == QP_CHECK ? "a value outside is refused" : "a value outside is clamped");
+    put(p, "a value outside is ");
+    put(p, tensor->policy == QP_CHECK ? "refused" : "clamped");
     if (input->state)
         qp_buffer_format(p->out, "; state, from output %u, first %" PRId64, input->src,
                          input->init);
@@ -273,8 +279,9 @@ static void put_ends(qp_page *p, const qp_graph_bounds *bounds)
     char digest[QP_SHA256_HEX_SIZE];
 
     qp_graph_digest(graph, digest);
-    qp_buffer_format(p->out, "<p class=\"small\"><span class=\"soft\">graph </span><code>%s</code>"
-                             "</p>\n<p class=\"soft small\">%u operator%s, %u tensor%s, ",
+    qp_buffer_format(p->out,
+                     "<p class=\"small\"><span class=\"soft\">graph </span><code>%s</code>"
+                     "</p>\n<p class=\"soft small\">%u operator%s, %u tensor%s, ",
                      digest, graph->n_nodes, graph->n_nodes == 1 ? "" : "s", graph->n_tensors,
                      graph->n_tensors == 1 ? "" : "s");
     qp_buffer_u64_decimal(p->out, graph->size);
@@ -283,8 +290,9 @@ static void put_ends(qp_page *p, const qp_graph_bounds *bounds)
     for (uint32_t i = 0; i < graph->n_inputs; i++)
         put_input_row(p, graph, i);
     for (uint32_t i = 0; i < graph->n_scalars; i++)
-        qp_buffer_format(p->out, "<tr><td>scalar %u</td><td></td><td></td><td class=\"num left\">"
-                                 "%" PRId64 "..%" PRId64 "</td><td></td></tr>\n",
+        qp_buffer_format(p->out,
+                         "<tr><td>scalar %u</td><td></td><td></td><td class=\"num left\">"
+                         "%" PRId64 "..%" PRId64 "</td><td></td></tr>\n",
                          i, graph->scalars[i].lo, graph->scalars[i].hi);
     for (uint32_t i = 0; i < graph->n_outputs; i++)
         put_output_row(p, bounds, i);
@@ -354,9 +362,11 @@ static void put_picture(qp_page *p, size_t graph)
     if (qp_graph_picture(&p->certificate->graphs[graph], graph, &p->failures[graph], &picture,
                          &width) != QP_OK)
         qp_buffer_text(&picture,
-                       "<p class=\"soft\">It is too large to be drawn; the lists have all of it.</p>");
-    qp_buffer_format(p->out, "<div class=\"card graph%s\"><h2>The graph</h2>\n"
-                             "<div class=\"scroll\">",
+                       "<p class=\"soft\">It is too large to be drawn; the lists have all "
+                       "of it.</p>");
+    qp_buffer_format(p->out,
+                     "<div class=\"card graph%s\"><h2>The graph</h2>\n"
+                     "<div class=\"scroll\">",
                      width > MOST_BESIDE || width == 0 ? "" : " beside");
     qp_buffer_append(p->out, picture.bytes, picture.size);
     put(p, "</div></div>\n");
@@ -473,8 +483,9 @@ static void put_operator(qp_page *p, size_t graph, uint32_t index)
     bool open = bounds->graph->n_nodes <= MOST_OPEN || p->failures[graph].node[0] == index ||
                 p->failures[graph].node[1] == index;
 
-    qp_buffer_format(p->out, "<details id=\"op-%zu-%u\"%s><summary><b>%u %s</b>"
-                             "<span class=\"chip c-%s\">%s</span>",
+    qp_buffer_format(p->out,
+                     "<details id=\"op-%zu-%u\"%s><summary><b>%u %s</b>"
+                     "<span class=\"chip c-%s\">%s</span>",
                      graph, index, open ? " open" : "", index, node->op->name, fit_classes[fit],
                      fit == QP_FIT_BOTH    ? "fits acc32"
                      : fit == QP_FIT_ACC64 ? "acc64 only"
@@ -529,12 +540,17 @@ static void find_failures(qp_page *p)
     for (size_t g = 0; g < p->certificate->n_graphs; g++)
         for (int profile = QP_ACC32; profile <= QP_ACC64; profile++) {
             qp_failure failure;
-            bool fails = qp_graph_failure(&p->certificate->graphs[g], (qp_profile)profile,
-                                          &failure);
+            bool fails =
+                qp_graph_failure(&p->certificate->graphs[g], (qp_profile)profile, &failure);
             bool node = fails && strcmp(failure.where, "node") == 0;
             p->failures[g].node[profile] = node ? (int64_t)failure.index : -1;
         }
 }
+
+/* Opens the list entry that a link leads to; without it the link leads there all the same. */
+static const char open_target[] =
+    "<script>function o(){var d=document.getElementById(location.hash.slice(1));"
+    "if(d)d.open=true}addEventListener('hashchange',o);o()</script>\n";
 
 void qp_certify_html(const qp_certificate *certificate, const char *title, qp_buffer *page)
 {
@@ -556,7 +572,9 @@ void qp_certify_html(const qp_certificate *certificate, const char *title, qp_bu
     put(&p, "<p class=\"soft small\">Made by quipu ");
     qp_html_string(page, qp_version());
     put(&p, ". The certificate is a function of the graph's bytes alone: anyone can compute it "
-            "again and compare the digest.</p>\n</main></body></html>\n");
+            "again and compare the digest.</p>\n</main>\n");
+    put(&p, open_target);
+    put(&p, "</body></html>\n");
     page->failed |= p.text.failed;
     qp_buffer_free(&p.text);
     qp_release(NULL, p.failures, n_graphs, sizeof *p.failures);

@@ -5,8 +5,8 @@
 
 #include "bounds/bounds.h"
 
-/* Appends a self-contained HTML page: no script, nothing fetched. `title` is shown as the file's
- * name. */
+/* Appends a self-contained HTML page: nothing is fetched, and all of it can be read without its one
+ * line of script. `title` is shown as the file's name. */
 void qp_certify_html(const qp_certificate *certificate, const char *title, qp_buffer *page);
 
 #endif

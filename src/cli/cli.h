@@ -23,6 +23,7 @@ enum { QP_EXIT_OK = 0, QP_EXIT_REFUSED = 1, QP_EXIT_USAGE = 2, QP_EXIT_ENVIRONME
     ROW(compare, "the first tensor in which two traces differ")                                    \
     ROW(dump, "a graph as JSON that people can read and edit")                                     \
     ROW(assemble, "a graph's bytes from its JSON")                                                 \
+    ROW(vectors, "write the reference conformance vectors")                                        \
     ROW(conform, "run a directory of conformance vectors")
 
 typedef struct qp_verb {

@@ -173,9 +173,11 @@ static qp_status list_folder(const char *root, const char *folder, unsigned dept
         status = qp_fail(error, QP_IO, "cannot list %.120s: %s", whole,
                          depth <= DEPTH_MAX ? strerror(errno) : "folders within folders too deep");
     free(whole);
-    while (status == QP_OK && (entry = readdir(directory)) != NULL)
+    while (status == QP_OK && (errno = 0, entry = readdir(directory)) != NULL)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             status = list_entry(root, join(folder, entry->d_name), depth, list, error);
+    if (status == QP_OK && errno != 0)
+        status = qp_fail(error, QP_IO, "cannot list %.120s: %s", root, strerror(errno));
     if (directory != NULL)
         closedir(directory);
     return status;

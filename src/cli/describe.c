@@ -57,8 +57,8 @@ static void put_rq(const qp_rq *rq, qp_buffer *text)
     if (most != least)
         qp_buffer_format(text, "..%u", most);
     if (rq->mult_kind != QP_KIND_ABSENT)
-        qp_buffer_format(text, ", %s", rq->mult_kind == QP_KIND_ONE ? "one multiplier"
-                                                                    : "multiplier a channel");
+        qp_buffer_format(text, ", %s",
+                         rq->mult_kind == QP_KIND_ONE ? "one multiplier" : "multiplier a channel");
     if (rq->bias_place != QP_BIAS_NONE)
         qp_buffer_text(text, rq->bias_place == QP_BIAS_PRE ? ", bias pre" : ", bias post");
 }
@@ -67,8 +67,7 @@ static void put_array(const qp_summary *s, const qp_field *field)
 {
     uint64_t dims[4];
     unsigned rank = field->dims(s->node->params, s->in_channels, dims);
-    qp_buffer_format(s->text, "%s int%u ", field->name,
-                     8 * qp_field_width(field, s->node->params));
+    qp_buffer_format(s->text, "%s int%u ", field->name, 8 * qp_field_width(field, s->node->params));
     for (unsigned i = 0; i < rank; i++) {
         qp_buffer_text(s->text, i > 0 ? "x" : "");
         qp_buffer_u64_decimal(s->text, dims[i]);
@@ -162,8 +161,7 @@ uint64_t qp_describe_array_bytes(const qp_node *node)
         const qp_field *field = &node->op->fields[i];
         if (field->kind != QP_FIELD_INTEGERS)
             continue;
-        const qp_integers *array =
-            (const void *)((const uint8_t *)node->params + field->offset);
+        const qp_integers *array = (const void *)((const uint8_t *)node->params + field->offset);
         bytes += (uint64_t)array->count * array->width;
     }
     return bytes;

@@ -136,8 +136,9 @@ void qp_describe_advice(const qp_certificate *certificate, qp_profile profile, q
         return;
     const qp_graph_bounds *bounds = failed_graph(certificate, &failure);
     if (!is_node(&failure))
-        qp_buffer_format(text, "Its declared range needs %u bits; %s has %u. Declare the range "
-                               "that really occurs.\n",
+        qp_buffer_format(text,
+                         "Its declared range needs %u bits; %s has %u. Declare the range "
+                         "that really occurs.\n",
                          failure.bits, qp_profile_name(profile),
                          qp_profile_width(profile, QP_CLASS_TENSOR));
     else if (failure.bits == 0)
@@ -181,8 +182,7 @@ void qp_describe_flags(uint32_t flags, qp_buffer *text)
     bool first = true;
     for (unsigned f = 0; f < QP_NPU_FLAG_COUNT; f++)
         if ((flags >> f & 1) != 0) {
-            qp_buffer_format(text, "%s%s", first ? "" : ", ",
-                             qp_npu_flag_name((qp_npu_flag)f));
+            qp_buffer_format(text, "%s%s", first ? "" : ", ", qp_npu_flag_name((qp_npu_flag)f));
             first = false;
         }
     if (first)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump.c - quipu dump: a graph as JSON that people can read and edit. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* mkdir */
 
 #include "cli/cli.h"
 #include "cli/npy.h"
 #include "cli/output.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 /* Where the arrays go, and how the JSON calls that place. */
@@ -19,65 +18,47 @@ typedef struct weights {
 
 /* ---- the folder --------------------------------------------------------------------------- */
 
-/* The folder of a path, or "." for one without. */
-static void append_folder(qp_buffer *buffer, const char *path)
+static const char *without_dots(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        qp_buffer_text(buffer, ".");
-    else
-        qp_buffer_append(buffer, path, slash == path ? 1 : (size_t)(slash - path));
-    qp_buffer_append(buffer, "", 1);
+    while (path[0] == '.' && path[1] == '/')
+        for (path += 2; *path == '/';)
+            path++;
+    return path;
 }
 
-/* What leads from one folder to another within it: both are real paths. */
-static bool append_way(qp_buffer *buffer, const char *from, const char *to)
+/* How a JSON file at `json_path` calls files in `folder`, by the text of both paths: empty, or a
+ * path that ends in '/'. False where the folder is not within the JSON's. */
+static bool append_way(qp_buffer *buffer, const char *json_path, const char *folder)
 {
-    size_t length = strlen(from);
-    if (strcmp(from, "/") == 0)
-        length = 0;
-    if (strncmp(from, to, length) != 0 || (to[length] != '/' && to[length] != '\0'))
+    const char *base = without_dots(json_path), *way = without_dots(folder);
+    const char *slash = strrchr(base, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - base) + 1;
+
+    if (length > 0 && strncmp(way, base, length - 1) == 0 &&
+        (way[length - 1] == '/' || way[length - 1] == '\0'))
+        way += way[length - 1] == '/' ? length : length - 1;
+    else if (length > 0)
         return false;
-    if (to[length] != '\0' && to[length + 1] != '\0') {
-        qp_buffer_text(buffer, to + length + 1);
+    if (way[0] == '/' || strstr(way, "..") != NULL)
+        return false;
+    if (way[0] == '\0' || strcmp(way, ".") == 0)
+        return true;
+    qp_buffer_text(buffer, way);
+    if (way[strlen(way) - 1] != '/')
         qp_buffer_text(buffer, "/");
-    }
     return true;
-}
-
-static qp_status fail_path(qp_error *error, const char *path)
-{
-    return qp_fail(error, QP_IO, "cannot use %.120s: %s", path, strerror(errno));
 }
 
 /* Makes the folder where it is not there, and finds the way from the JSON's folder to it. */
 static qp_status prepare_folder(weights *w, const char *json_path, qp_error *error)
 {
-    bool made = false;
-    qp_buffer json_folder;
-    qp_buffer_init(&json_folder, NULL);
-    append_folder(&json_folder, strcmp(json_path, "-") == 0 ? "" : json_path);
-    if (json_folder.failed)
-        return qp_fail_memory(error, "a path");
-
-    qp_status status = QP_OK;
-    char *from = realpath((const char *)json_folder.bytes, NULL), *to = NULL;
-    if (from == NULL)
-        status = fail_path(error, (const char *)json_folder.bytes);
-    else if (!(made = mkdir(w->folder, 0777) == 0) && errno != EEXIST)
-        status = fail_path(error, w->folder);
-    else if ((to = realpath(w->folder, NULL)) == NULL)
-        status = fail_path(error, w->folder);
-    else if (!append_way(&w->prefix, from, to))
-        status = qp_fail(error, QP_INVALID_ARGUMENT,
-                         "the weights' folder is not within the folder of the JSON, so the JSON "
-                         "cannot name its files");
-    if (status != QP_OK && made)
-        remove(w->folder);
-    free(from);
-    free(to);
-    qp_buffer_free(&json_folder);
-    return status;
+    if (!append_way(&w->prefix, strcmp(json_path, "-") == 0 ? "" : json_path, w->folder))
+        return qp_fail(error, QP_INVALID_ARGUMENT,
+                       "the weights' folder is not within the folder of the JSON, so the JSON "
+                       "cannot name its files");
+    if (mkdir(w->folder, 0777) != 0 && errno != EEXIST)
+        return qp_fail(error, QP_IO, "cannot make %.120s: %s", w->folder, strerror(errno));
+    return QP_OK;
 }
 
 /* ---- one array ---------------------------------------------------------------------------- */

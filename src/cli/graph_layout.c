@@ -90,8 +90,8 @@ static uint32_t output_port(const qp_graph *graph, uint32_t tensor)
 static void add_link(qp_layout *l, uint32_t from, uint32_t to, uint32_t tensor, uint32_t to_port)
 {
     bool bend = l->boxes[from].kind == QP_BOX_BEND;
-    l->links[l->n_links++] = (qp_link){from, to, tensor,
-                                       bend ? 0 : output_port(l->graph, tensor), to_port};
+    l->links[l->n_links++] =
+        (qp_link){from, to, tensor, bend ? 0 : output_port(l->graph, tensor), to_port};
 }
 
 /* Something to do for each reader of a tensor: `port` is which input of the box it is. */
@@ -299,9 +299,8 @@ static void order_layer(qp_layout *l, uint32_t layer, bool above, qp_pull *pull)
 
 static int32_t port_at(const qp_box *box, uint32_t port, uint32_t ports)
 {
-    return ports == 0
-               ? 0
-               : (int32_t)(box->width * ((int64_t)port + 1) / (ports + 1)) - box->width / 2;
+    return ports == 0 ? 0
+                      : (int32_t)(box->width * ((int64_t)port + 1) / (ports + 1)) - box->width / 2;
 }
 
 static int32_t leaves_at(const qp_layout *l, const qp_link *link)
@@ -327,8 +326,8 @@ int32_t qp_layout_meets(const qp_layout *l, const qp_link *link)
 /* Long ways are to be straight. */
 static int64_t link_weight(const qp_layout *l, const qp_link *link)
 {
-    int bends = (l->boxes[link->from].kind == QP_BOX_BEND) +
-                (l->boxes[link->to].kind == QP_BOX_BEND);
+    int bends =
+        (l->boxes[link->from].kind == QP_BOX_BEND) + (l->boxes[link->to].kind == QP_BOX_BEND);
     return bends == 2 ? 8 : bends == 1 ? 2 : 1;
 }
 

@@ -16,7 +16,7 @@ typedef enum qp_box_kind { QP_BOX_INPUT, QP_BOX_OPERATOR, QP_BOX_OUTPUT, QP_BOX_
 
 typedef struct qp_box {
     qp_box_kind kind;
-    uint32_t index; /* of the input, operator or output; of the tensor for a bend */
+    uint32_t index;        /* of the input, operator or output; of the tensor for a bend */
     uint32_t layer, place; /* in its layer, from the left */
     int32_t x, width;      /* the middle */
 } qp_box;

@@ -11,8 +11,8 @@
 
 enum {
     MARGIN = 12,
-    BOX = 66,   /* height of an operator */
-    END = 40,   /* height of an input or output */
+    BOX = 66,    /* height of an operator */
+    END = 40,    /* height of an input or output */
     PITCH = 124, /* from one layer to the next */
     PAD = 12,
     METER_BITS = 128, /* the whole of an operator's meter */
@@ -105,8 +105,9 @@ static void put_tensor_label(qp_picture *p, uint32_t tensor, int32_t x, int32_t 
 
 static void put_end_rectangle(qp_picture *p, const qp_box *box, bool state)
 {
-    qp_buffer_format(p->page, "<rect class=\"end%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-                              "rx=\"20\"/>\n",
+    qp_buffer_format(p->page,
+                     "<rect class=\"end%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+                     "rx=\"20\"/>\n",
                      state ? " state" : "", box->x - box->width / 2 + MARGIN, top_of(box),
                      box->width, END);
 }
@@ -133,8 +134,8 @@ static void put_input(qp_picture *p, const qp_box *box)
         qp_buffer_format(&p->text, "from output %u, ", input->src);
     qp_describe_interval_short(&p->bounds->tensors[input->tensor], &p->text);
     if (!input->state)
-        qp_buffer_text(&p->text, graph->tensors[input->tensor].policy == QP_CHECK ? ", check"
-                                                                                  : ", clamp");
+        qp_buffer_text(&p->text,
+                       graph->tensors[input->tensor].policy == QP_CHECK ? ", check" : ", clamp");
     put_end_text(p, box, 31, "sm");
     put_tensor_label(p, input->tensor, box->x, bottom_of(box), false);
     qp_buffer_text(p->page, "</g>\n");
@@ -263,8 +264,9 @@ static void put_operator(qp_picture *p, const qp_box *box)
     qp_buffer_format(p->page,
                      "<rect class=\"f-%s\" x=\"%d\" y=\"%d\" width=\"5\" height=\"%d\" rx=\"2\"/>",
                      fit_classes[fit], x, y, BOX);
-    qp_buffer_format(p->page, "<text class=\"nm\" x=\"%d\" y=\"%d\"><tspan class=\"ix\">%u</tspan> "
-                              "%s</text>\n",
+    qp_buffer_format(p->page,
+                     "<text class=\"nm\" x=\"%d\" y=\"%d\"><tspan class=\"ix\">%u</tspan> "
+                     "%s</text>\n",
                      x + PAD, y + 19, index, node->op->name);
     qp_buffer_format(p->page, "<text class=\"tag t-%s\" x=\"%d\" y=\"%d\">%s</text>\n",
                      fit_classes[fit], x + box->width - PAD, y + 19, corner_words(p, index, fit));
@@ -299,14 +301,18 @@ qp_status qp_graph_picture(const qp_graph_bounds *bounds, size_t graph,
     qp_layout layout;
     qp_status status = qp_layout_make(bounds->graph, &layout);
     if (status == QP_OK) {
-        qp_picture p = {.bounds = bounds, .layout = &layout, .failures = failures,
-                        .graph = graph, .page = page};
+        qp_picture p = {.bounds = bounds,
+                        .layout = &layout,
+                        .failures = failures,
+                        .graph = graph,
+                        .page = page};
         int32_t height = (int32_t)layout.n_layers * PITCH - (PITCH - BOX) + 2 * MARGIN;
 
         *width = layout.width + 2 * MARGIN;
         qp_buffer_init(&p.text, NULL);
-        qp_buffer_format(page, "<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                               "aria-label=\"the graph\">\n",
+        qp_buffer_format(page,
+                         "<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                         "aria-label=\"the graph\">\n",
                          *width, height, *width, height);
         qp_buffer_text(page, "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"3\" refY=\"4\" "
                              "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path "

@@ -11,8 +11,8 @@ typedef struct qp_first_failures {
 } qp_first_failures;
 
 /* Appends the picture, whose colours the page's style sheet gives by class; an operator's box links
- * to "#op-GRAPH-INDEX". *width is its width. QP_TOO_LARGE, with nothing appended, for a graph too big
- * to draw. */
+ * to "#op-GRAPH-INDEX". *width is its width in pixels. QP_TOO_LARGE, with nothing appended, for a
+ * graph too big to draw; QP_NO_MEMORY. */
 qp_status qp_graph_picture(const qp_graph_bounds *bounds, size_t graph,
                            const qp_first_failures *failures, qp_buffer *page, int32_t *width);
 

@@ -122,8 +122,7 @@ static int info(int argc, char **argv)
 }
 
 const qp_verb qp_verb_info = {
-    "info",
-    "what is in a file: tables, operators, verdict",
+    "info", "what is in a file: tables, operators, verdict",
     "usage: quipu info [--json] [-o OUT] FILE...\n"
     "\n"
     "Shows what a file holds. Of a WHG1 graph: size, SHA-256, inputs, scalars, outputs, every\n"

@@ -239,8 +239,7 @@ static void put_json_inputs(const qp_graph_bounds *bounds, qp_buffer *text)
         qp_buffer_format(text, "%s{\"kind\":\"%s\",", i > 0 ? "," : "",
                          input->state ? "state" : "data");
         if (input->state)
-            qp_buffer_format(text, "\"src\":%u,\"init\":\"%" PRId64 "\",", input->src,
-                             input->init);
+            qp_buffer_format(text, "\"src\":%u,\"init\":\"%" PRId64 "\",", input->src, input->init);
         put_json_tensor(bounds, input->tensor, text);
         qp_buffer_text(text, "}");
     }
@@ -287,8 +286,7 @@ static void put_json_operator(const qp_graph_bounds *bounds, uint32_t index, qp_
     qp_buffer_text(text, "]}");
 }
 
-static void put_json_failure(const qp_certificate *certificate, qp_profile profile,
-                             qp_buffer *text)
+static void put_json_failure(const qp_certificate *certificate, qp_profile profile, qp_buffer *text)
 {
     qp_failure failure;
     const char *name = qp_profile_name(profile);
@@ -311,8 +309,9 @@ static void put_json(const qp_certificate *certificate, qp_buffer *text)
     char digest[QP_SHA256_HEX_SIZE];
 
     qp_graph_digest(graph, digest);
-    qp_buffer_format(text, ",\"sha256\":\"%s\",\"tensors\":%u,\"max_elems\":%u,\"array_bytes\":",
-                     digest, graph->n_tensors, graph->max_elems);
+    qp_buffer_format(text,
+                     ",\"sha256\":\"%s\",\"tensors\":%u,\"max_elems\":%u,\"array_bytes\":", digest,
+                     graph->n_tensors, graph->max_elems);
     qp_buffer_u64_decimal(text, array_bytes(graph));
     put_json_inputs(bounds, text);
     qp_buffer_text(text, ",\"operators\":[");
@@ -331,8 +330,7 @@ static void put_json(const qp_certificate *certificate, qp_buffer *text)
     bool first = true;
     for (unsigned f = 0; f < QP_NPU_FLAG_COUNT; f++)
         if ((flags >> f & 1) != 0) {
-            qp_buffer_format(text, "%s\"%s\"", first ? "" : ",",
-                             qp_npu_flag_name((qp_npu_flag)f));
+            qp_buffer_format(text, "%s\"%s\"", first ? "" : ",", qp_npu_flag_name((qp_npu_flag)f));
             first = false;
         }
     qp_buffer_text(text, "]}");

@@ -21,12 +21,19 @@ void qp_text_table_init(qp_text_table *table, const char *align)
 void qp_text_table_row(qp_text_table *table, const char *format, ...)
 {
     va_list arguments;
-    char row[1024];
 
     va_start(arguments, format);
-    vsnprintf(row, sizeof row, format, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    qp_buffer_format(&table->rows, "%s\n", row);
+    if (length < 0 || !qp_buffer_reserve(&table->rows, (size_t)length + 1)) {
+        table->rows.failed = true;
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf((char *)table->rows.bytes + table->rows.size, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    table->rows.size += (size_t)length;
+    qp_buffer_text(&table->rows, "\n");
 }
 
 /* The next cell of the rows at *at, without its end; *last says that it ends a row. */

@@ -7,10 +7,10 @@
 
 /* ---- sizes and random graphs -------------------------------------------------------------- */
 
-/* A 1x1 plane, odd sizes, single rows and columns (item 3). */
+/* A 1x1 plane, odd sizes, single rows and columns (item 3), and rows longer than any register. */
 static void sizes(qp_corpus *c, const qp_corpus_row *row)
 {
-    static const uint32_t table[][2] = {{1, 1}, {1, 6}, {5, 1}, {3, 5}, {4, 4}, {7, 2}};
+    static const uint32_t table[][2] = {{1, 1}, {1, 6}, {5, 1}, {3, 5}, {4, 4}, {7, 2}, {3, 67}};
     size_t count = row->large ? 1 : QP_COUNT(table);
 
     for (size_t i = 0; i < count; i++) {
@@ -93,10 +93,8 @@ static void refused_shapes(qp_corpus *c, const qp_corpus_row *row, uint32_t inpu
     row->base(c, 2, 2);
     qp_case_declare_given(c);
     s = qp_case_given_shape(c, input);
-    qp_case_decode_shape(c, QP_TOO_LARGE, input,
-                         (qp_shape){s.channels, s.height + 1, s.width});
-    qp_case_decode_shape(c, QP_TOO_LARGE, input,
-                         (qp_shape){s.channels, s.height, s.width + 1});
+    qp_case_decode_shape(c, QP_TOO_LARGE, input, (qp_shape){s.channels, s.height + 1, s.width});
+    qp_case_decode_shape(c, QP_TOO_LARGE, input, (qp_shape){s.channels, s.height, s.width + 1});
 
     if (qp_case_last_operator(c)->needs_sizes)
         return;
@@ -112,10 +110,13 @@ static void refused_shapes(qp_corpus *c, const qp_corpus_row *row, uint32_t inpu
 static void malformed(qp_corpus *c, const qp_corpus_row *row)
 {
     enum { SHORT, LONG, INPUTS, OUTPUTS, RESERVED, TENSOR, CHANNELS, COUNT };
-    static const char *const names[COUNT] = {
-        "parameters one byte short", "parameters one byte long", "an input too many",
-        "an output too many",        "a reserved byte",          "a tensor that is not there",
-        "the output's channels are others"};
+    static const char *const names[COUNT] = {"parameters one byte short",
+                                             "parameters one byte long",
+                                             "an input too many",
+                                             "an output too many",
+                                             "a reserved byte",
+                                             "a tensor that is not there",
+                                             "the output's channels are others"};
 
     for (unsigned k = 0; k < COUNT; k++) {
         qp_case(c, QP_WANT_MISMATCH, "malformed: %s", names[k]);
@@ -165,22 +166,36 @@ void qp_corpus_common(qp_corpus *c, const qp_corpus_row *row)
 
 /* ---- roundings (item 2) ------------------------------------------------------------------- */
 
-#define ALL_I64 {INT64_MIN, INT64_MAX}
-#define VALUES(array) {array, QP_COUNT(array)}
+#define ALL_I64                                                                                    \
+    {                                                                                              \
+        INT64_MIN, INT64_MAX                                                                       \
+    }
+#define VALUES(array)                                                                              \
+    {                                                                                              \
+        array, QP_COUNT(array)                                                                     \
+    }
 
 static const int64_t few[] = {-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5};
 /* around odd multiples of half of 2^31 and 2^32, once multiplied by 2^15 or 2^16 */
-static const int64_t near_15[] = {-QP_P(15) * 3 - 1, -QP_P(15) * 3, -QP_P(15) * 3 + 1,
-                                  -QP_P(15) - 1,     -QP_P(15),     -QP_P(15) + 1,
-                                  0,                 QP_P(15) - 1,  QP_P(15),
-                                  QP_P(15) + 1,      QP_P(15) * 3,  QP_P(15) * 5};
+static const int64_t near_15[] = {-QP_P(15) * 3 - 1,
+                                  -QP_P(15) * 3,
+                                  -QP_P(15) * 3 + 1,
+                                  -QP_P(15) - 1,
+                                  -QP_P(15),
+                                  -QP_P(15) + 1,
+                                  0,
+                                  QP_P(15) - 1,
+                                  QP_P(15),
+                                  QP_P(15) + 1,
+                                  QP_P(15) * 3,
+                                  QP_P(15) * 5};
 /* around 2^61 and 2^62 once multiplied by 2^31 or 2^32 */
-static const int64_t near_30[] = {-QP_P(30) - 1, -QP_P(30),    -QP_P(30) + 1, -1,          0, 1,
-                                  QP_P(30) - 1,  QP_P(30),     QP_P(30) + 1};
-static const int64_t triple_30[] = {-QP_P(30) * 3, -QP_P(30) * 3 + 1, -QP_P(30), QP_P(30),
-                                    QP_P(30) * 3,  QP_P(30) * 3 - 1};
-static const int64_t near_31[] = {-QP_P(31) * 3, -QP_P(31) - 1, -QP_P(31),     -QP_P(31) + 1,
-                                  QP_P(31) - 1,  QP_P(31),      QP_P(31) + 1,  QP_P(31) * 3};
+static const int64_t near_30[] = {-QP_P(30) - 1, -QP_P(30), -QP_P(30) + 1, -1, 0, 1,
+                                  QP_P(30) - 1,  QP_P(30),  QP_P(30) + 1};
+static const int64_t triple_30[] = {-QP_P(30) * 3, -QP_P(30) * 3 + 1, -QP_P(30),
+                                    QP_P(30),      QP_P(30) * 3,      QP_P(30) * 3 - 1};
+static const int64_t near_31[] = {-QP_P(31) * 3, -QP_P(31) - 1, -QP_P(31),    -QP_P(31) + 1,
+                                  QP_P(31) - 1,  QP_P(31),      QP_P(31) + 1, QP_P(31) * 3};
 static const int64_t ends_32[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, INT32_MAX - 1, INT32_MAX};
 static const int64_t ends_64[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
 static const int64_t plain_30[] = {-QP_P(30) - 1, -QP_P(30), -QP_P(30) + 1, 0,
@@ -189,8 +204,8 @@ static const int64_t plain_31[] = {-QP_P(31) - 1, -QP_P(31), -QP_P(31) + 1, 0,
                                    QP_P(31) - 1,  QP_P(31),  QP_P(31) + 1,  QP_P(31) * 3};
 static const int64_t plain_61[] = {-QP_P(61) * 3, -QP_P(61) - 1, -QP_P(61),    -QP_P(61) + 1,
                                    QP_P(61) - 1,  QP_P(61),      QP_P(61) + 1, QP_P(61) * 3};
-static const int64_t plain_62[] = {-QP_P(62) - 1, -QP_P(62), -QP_P(62) + 1, QP_P(62) - 1,
-                                   QP_P(62),      QP_P(62) + 1};
+static const int64_t plain_62[] = {-QP_P(62) - 1, -QP_P(62), -QP_P(62) + 1,
+                                   QP_P(62) - 1,  QP_P(62),  QP_P(62) + 1};
 
 /*
  * Shift, multiplier, range and values of t for each tie. Under acc32 a shift of 63 has no tie but
@@ -214,20 +229,50 @@ static const rounding_row rows[] = {
     {"shift 1 times -3", QP_WANT_ACC32, 1, -3, {-5, 5}, VALUES(few), false},
     {"shift 31", QP_WANT_ACC32, 31, QP_P(15), {-QP_P(18), QP_P(18)}, VALUES(near_15), false},
     {"shift 32", QP_WANT_ACC32, 32, QP_P(16), {-QP_P(18), QP_P(18)}, VALUES(near_15), false},
-    {"shift 32 times -2^16", QP_WANT_ACC32, 32, -QP_P(16), {-QP_P(18), QP_P(18)}, VALUES(near_15),
+    {"shift 32 times -2^16",
+     QP_WANT_ACC32,
+     32,
+     -QP_P(16),
+     {-QP_P(18), QP_P(18)},
+     VALUES(near_15),
      false},
-    {"shift 62", QP_WANT_ACC32, 62, INT32_MIN, {-QP_P(30) - 1, QP_P(30) + 1}, VALUES(near_30),
+    {"shift 62",
+     QP_WANT_ACC32,
+     62,
+     INT32_MIN,
+     {-QP_P(30) - 1, QP_P(30) + 1},
+     VALUES(near_30),
      false},
-    {"shift 62, a wide multiplier", QP_WANT_ACC64, 62, QP_P(31), {-QP_P(32), QP_P(32)},
-     VALUES(triple_30), false},
-    {"shift 63, the extremes", QP_WANT_ACC32, 63, INT32_MAX, {INT32_MIN, INT32_MAX},
-     VALUES(ends_32), false},
+    {"shift 62, a wide multiplier",
+     QP_WANT_ACC64,
+     62,
+     QP_P(31),
+     {-QP_P(32), QP_P(32)},
+     VALUES(triple_30),
+     false},
+    {"shift 63, the extremes",
+     QP_WANT_ACC32,
+     63,
+     INT32_MAX,
+     {INT32_MIN, INT32_MAX},
+     VALUES(ends_32),
+     false},
     {"shift 63, 2^62", QP_WANT_ACC32, 63, INT32_MIN, {INT32_MIN, INT32_MAX}, VALUES(ends_32), true},
-    {"shift 63, ties", QP_WANT_ACC64, 63, QP_P(32), {-QP_P(32), QP_P(32)}, VALUES(triple_30),
+    {"shift 63, ties",
+     QP_WANT_ACC64,
+     63,
+     QP_P(32),
+     {-QP_P(32), QP_P(32)},
+     VALUES(triple_30),
      false},
     {"shift 64", QP_WANT_ACC64, 64, QP_P(32), {-QP_P(34), QP_P(34)}, VALUES(near_31), false},
-    {"shift 127, the extremes", QP_WANT_ACC64, 127, INT64_MAX, {INT64_MIN + 1, INT64_MAX},
-     {ends_64 + 1, QP_COUNT(ends_64) - 1}, false},
+    {"shift 127, the extremes",
+     QP_WANT_ACC64,
+     127,
+     INT64_MAX,
+     {INT64_MIN + 1, INT64_MAX},
+     {ends_64 + 1, QP_COUNT(ends_64) - 1},
+     false},
     {"shift 127, 2^126", QP_WANT_ACC64, 127, INT64_MIN, ALL_I64, VALUES(ends_64), true},
 };
 
@@ -239,8 +284,13 @@ static const rounding_row plain[] = {
     {"shift 32", QP_WANT_ACC64, 32, 0, {-QP_P(33), QP_P(33)}, VALUES(plain_31), false},
     {"shift 62", QP_WANT_ACC64, 62, 0, {-QP_P(61) * 3, QP_P(61) * 3}, VALUES(plain_61), false},
     {"shift 63", QP_WANT_ACC64, 63, 0, {-QP_P(62) - 1, QP_P(62) + 1}, VALUES(plain_62), false},
-    {"shift 63, the extremes of i32", QP_WANT_ACC32, 63, 0, {INT32_MIN, INT32_MAX},
-     VALUES(ends_32), false},
+    {"shift 63, the extremes of i32",
+     QP_WANT_ACC32,
+     63,
+     0,
+     {INT32_MIN, INT32_MAX},
+     VALUES(ends_32),
+     false},
     {"shift 64", QP_WANT_ACC64, 64, 0, ALL_I64, VALUES(ends_64), false},
     {"shift 127", QP_WANT_ACC64, 127, 0, ALL_I64, VALUES(ends_64), false},
 };

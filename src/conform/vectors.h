@@ -20,7 +20,7 @@ typedef qp_status qp_vectors_sink(void *context, const char *path, const qp_buff
 qp_status qp_vectors_write(qp_vectors_sink *sink, void *context, const qp_allocator *allocator,
                            qp_error *error);
 
-/* The same for one file of graphs/ or vectors/ alone. QP_INVALID_ARGUMENT for another path. */
+/* One file alone, but for npu.jsonl. QP_INVALID_ARGUMENT for another path. */
 qp_status qp_vectors_file(const char *path, qp_buffer *lines, const qp_allocator *allocator,
                           qp_error *error);
 

@@ -35,6 +35,8 @@ const qp_kernel *qp_kernel_find(const qp_kernel_query *query);
 
 /* Whether an intermediate of the node fits a signed width. */
 bool qp_kernel_fits(const qp_kernel_query *query, qp_intermediate key, unsigned bits);
+/* The certificate's k_c: how many terms any partial sum that fits i32 may have. */
+int64_t qp_kernel_chunk(const qp_kernel_query *query, qp_intermediate term);
 /* Whether input `k` of the node fits a signed width. */
 bool qp_kernel_input_fits(const qp_kernel_query *query, uint32_t k, unsigned bits);
 /* Whether the node's weights fit a signed width. */

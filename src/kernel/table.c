@@ -3,8 +3,12 @@
 #include "kernel/kernel.h"
 
 extern const qp_kernel qp_kernel_conv_i16;
+extern const qp_kernel qp_kernel_conv_i16_chunked;
 
-static const qp_kernel *const kernels[] = {&qp_kernel_conv_i16};
+static const qp_kernel *const kernels[] = {
+    &qp_kernel_conv_i16,
+    &qp_kernel_conv_i16_chunked,
+};
 
 const qp_kernel *qp_kernel_find(const qp_kernel_query *query)
 {
@@ -15,13 +19,26 @@ const qp_kernel *qp_kernel_find(const qp_kernel_query *query)
     return NULL;
 }
 
-bool qp_kernel_fits(const qp_kernel_query *query, qp_intermediate key, unsigned bits)
+static const qp_interval *find(const qp_kernel_query *query, qp_intermediate key)
 {
     const qp_certified_node *node = &query->bounds->nodes[query->index];
     for (uint32_t i = 0; i < node->n_recorded; i++)
         if (node->recorded[i].key == key)
-            return qp_interval_fits(&node->recorded[i].interval, bits);
-    return false;
+            return &node->recorded[i].interval;
+    return NULL;
+}
+
+bool qp_kernel_fits(const qp_kernel_query *query, qp_intermediate key, unsigned bits)
+{
+    const qp_interval *interval = find(query, key);
+    return interval != NULL && qp_interval_fits(interval, bits);
+}
+
+int64_t qp_kernel_chunk(const qp_kernel_query *query, qp_intermediate term)
+{
+    const qp_interval *interval = find(query, term);
+    int64_t length = interval == NULL ? 0 : qp_chunk_length(interval);
+    return length < 0 ? INT64_MAX : length; /* unbounded: every term is zero */
 }
 
 bool qp_kernel_input_fits(const qp_kernel_query *query, uint32_t k, unsigned bits)

@@ -7,7 +7,18 @@
 
 #include <string.h>
 
-enum { CONV = 0x01, RESCALE, CHSCALE, CONV_TRANSPOSE = 0x11, IGDN, WEIGHTS_MAX = 4096 };
+enum {
+    CONV = 0x01,
+    RESCALE,
+    CHSCALE,
+    MUL = 0x10,
+    CONV_TRANSPOSE,
+    IGDN,
+    LAYERNORM_C = 0x18,
+    GRAM = 0x1D,
+    APPLY,
+    WEIGHTS_MAX = 4096
+};
 
 /* What a rule gives, from the text. */
 typedef struct expected {
@@ -65,7 +76,8 @@ static qp_interval term(int64_t w, const qp_interval *in, bool *sat)
 /* A(K, b): begins with the bias, then adds a term at a time. */
 static qp_interval sum_begin(int64_t b)
 {
-    return (qp_interval){qp_bound_min(integer(0), integer(b)), qp_bound_max(integer(0), integer(b))};
+    return (qp_interval){qp_bound_min(integer(0), integer(b)),
+                         qp_bound_max(integer(0), integer(b))};
 }
 
 static void sum_add(qp_interval *a, qp_interval t, bool *sat)
@@ -81,7 +93,8 @@ static void rq_text(expected *x, qp_interval t, int64_t m, unsigned s, qp_round 
     if (round != QP_ROUND_FLOOR && s >= 1)
         with_addend.hi = qp_bound_add(p.hi, qp_bound_power(s - 1), sat);
     qp_interval q = {round_text(p.lo, s, round, sat), round_text(p.hi, s, round, sat)};
-    qp_interval y = {qp_bound_add(q.lo, integer(post), sat), qp_bound_add(q.hi, integer(post), sat)};
+    qp_interval y = {qp_bound_add(q.lo, integer(post), sat),
+                     qp_bound_add(q.hi, integer(post), sat)};
     record(x, QP_RQ_T, t);
     record(x, QP_RQ_P, with_addend);
     record(x, QP_RQ_Q, q);
@@ -283,8 +296,12 @@ static void test_conv_transpose(void **state)
     uint64_t seed = 12;
     (void)state;
     for (int round = 0; round < 300; round++) {
-        transpose p = {1 + test_below(&seed, 3), 1 + test_below(&seed, 2), 1 + test_below(&seed, 4),
-                       1 + test_below(&seed, 4), 1 + test_below(&seed, 6), 1 + test_below(&seed, 6),
+        transpose p = {1 + test_below(&seed, 3),
+                       1 + test_below(&seed, 2),
+                       1 + test_below(&seed, 4),
+                       1 + test_below(&seed, 4),
+                       1 + test_below(&seed, 6),
+                       1 + test_below(&seed, 6),
                        weights};
         size_t count = (size_t)p.cin * p.cout * p.kh * p.kw;
         qp_interval in = extreme_interval(&seed);
@@ -338,7 +355,8 @@ static void test_chscale(void **state)
     (void)state;
     for (int round = 0; round < 400; round++) {
         uint32_t channels = 1 + test_below(&seed, 3), n_rows = 1 + test_below(&seed, 5);
-        uint32_t first = test_below(&seed, n_rows), last = first + test_below(&seed, n_rows - first);
+        uint32_t first = test_below(&seed, n_rows),
+                 last = first + test_below(&seed, n_rows - first);
         unsigned shift = test_below(&seed, 128), mode = test_below(&seed, 3);
         qp_interval in = extreme_interval(&seed);
         int64_t m[15];
@@ -372,7 +390,8 @@ static void igdn_text(expected *x, const qp_interval *in, const int64_t *gamma, 
     bool *sat = &x->saturated;
     qp_bound zero = integer(0);
     qp_bound l2 = qp_bound_mul(in->lo, in->lo, sat), h2 = qp_bound_mul(in->hi, in->hi, sat);
-    bool around_zero = qp_bound_compare(&in->lo, &zero) <= 0 && qp_bound_compare(&zero, &in->hi) <= 0;
+    bool around_zero =
+        qp_bound_compare(&in->lo, &zero) <= 0 && qp_bound_compare(&zero, &in->hi) <= 0;
     qp_interval x2 = ordered(l2, h2);
     if (around_zero)
         x2.lo = zero;
@@ -424,19 +443,153 @@ static void test_igdn(void **state)
     }
 }
 
+/* ---- rules over products of two tensors, and layernorm_c ---------------------------------- */
+
+/* The corner hull as the text writes it. */
+static qp_interval corners(const qp_interval *a, const qp_interval *b, bool *sat)
+{
+    qp_bound c[] = {qp_bound_mul(a->lo, b->lo, sat), qp_bound_mul(a->lo, b->hi, sat),
+                    qp_bound_mul(a->hi, b->lo, sat), qp_bound_mul(a->hi, b->hi, sat)};
+    return qp_interval_hull(ordered(c[0], c[1]), ordered(c[2], c[3]));
+}
+
+static qp_interval times(uint32_t count, qp_interval t, bool *sat)
+{
+    return (qp_interval){qp_bound_mul(integer(count), qp_bound_min(integer(0), t.lo), sat),
+                         qp_bound_mul(integer(count), qp_bound_max(integer(0), t.hi), sat)};
+}
+
+static void test_products(void **state)
+{
+    uint64_t seed = 16;
+    (void)state;
+    for (int round = 0; round < 600; round++) {
+        static const unsigned opcodes[] = {MUL, GRAM, APPLY};
+        unsigned opcode = opcodes[round % 3], shift = test_below(&seed, 128);
+        qp_round mode = (qp_round)test_below(&seed, 3);
+        qp_interval in[2] = {extreme_interval(&seed), extreme_interval(&seed)};
+        uint32_t groups = 1 + test_below(&seed, 2), d = 1 + test_below(&seed, 4);
+        qp_shape a = {groups * d, 2, 3}, b = a;
+        expected x = {0};
+
+        qp_interval product = corners(&in[0], &in[1], &x.saturated), t = product;
+        if (opcode == MUL) {
+            record(&x, QP_MUL_P, product);
+        } else {
+            t = times(opcode == GRAM ? 6 : d, product, &x.saturated);
+            record(&x, opcode == GRAM ? QP_GRAM_TERM : QP_APPLY_TERM, product);
+            record(&x, opcode == GRAM ? QP_GRAM_ACC : QP_APPLY_ACC, t);
+        }
+        rq_text(&x, t, 1, shift, mode, 0);
+        if (opcode == APPLY)
+            a.height = 1, a.width = d;
+        test_operator op = test_operator_make(opcode);
+        test_operator_input(&op, a, 0, 0, NULL);
+        test_operator_input(&op, b, 0, 0, NULL);
+        test_operator_output(&op, groups * d);
+        if (opcode != MUL)
+            TEST_U32(&op, groups);
+        test_plain_rq(&op, shift, mode);
+        hold(&op, in, &x);
+        test_operator_free(&op);
+    }
+}
+
+static qp_interval around_zero(qp_bound magnitude)
+{
+    return (qp_interval){qp_bound_negate(magnitude), magnitude};
+}
+
+/* Section 8.3's row, member by member; C channels, gamma and beta per channel. */
+static void layernorm_text(expected *x, qp_interval in, uint32_t channels, uint64_t epsilon,
+                           const int64_t *gamma, const int64_t *beta)
+{
+    bool *sat = &x->saturated;
+    qp_bound c = integer(channels), half = integer(channels / 2), e = qp_bound_from_u64(epsilon);
+    qp_bound r0 = qp_bound_isqrt(e), r0_1 = qp_bound_add(r0, integer(1), sat);
+    qp_bound root = qp_bound_isqrt_ceil(c), span = qp_bound_sub(in.hi, in.lo, sat);
+    qp_bound span2 = qp_bound_mul(span, span, sat);
+    qp_bound k = qp_bound_floor_divide(qp_bound_power(32), r0);
+    qp_bound product = qp_bound_mul(span, k, sat);
+    qp_bound over = qp_bound_mul(qp_bound_mul(root, qp_bound_power(32), sat), r0_1, sat);
+    qp_bound ceiling = qp_bound_negate(qp_bound_floor_divide(qp_bound_negate(over), r0));
+    qp_bound n_over = qp_bound_mul(qp_bound_mul(root, qp_bound_power(16), sat), r0_1, sat);
+    qp_bound n_max = qp_bound_add(qp_bound_floor_divide(n_over, r0), integer(1), sat);
+    qp_bound n_span = qp_bound_floor_divide(product, qp_bound_power(16));
+    qp_interval n = around_zero(qp_bound_min(qp_bound_add(n_span, integer(1), sat), n_max));
+
+    record(x, QP_LN_S, times(channels, in, sat));
+    record(x, QP_LN_M,
+           (qp_interval){qp_bound_sub(qp_bound_mul(c, in.lo, sat), half, sat),
+                         qp_bound_add(qp_bound_mul(c, in.hi, sat), half, sat)});
+    record(x, QP_LN_D, (qp_interval){qp_bound_sub(in.lo, in.hi, sat), span});
+    record(x, QP_LN_T, (qp_interval){integer(0), qp_bound_mul(c, span2, sat)});
+    record(x, QP_LN_V, (qp_interval){e, qp_bound_add(span2, e, sat)});
+    record(x, QP_RSQ_NUM, (qp_interval){qp_bound_power(32), qp_bound_power(32)});
+    record(x, QP_LN_K, (qp_interval){integer(0), k});
+    record(x, QP_LN_DK, around_zero(qp_bound_min(product, ceiling)));
+    record(x, QP_LN_N, n);
+    for (uint32_t i = 0; i < channels; i++) {
+        qp_interval g = {integer(gamma[i]), integer(gamma[i])}, ng = corners(&n, &g, sat);
+        qp_interval q = {qp_bound_floor_divide(ng.lo, qp_bound_power(16)),
+                         qp_bound_floor_divide(ng.hi, qp_bound_power(16))};
+        record(x, QP_LN_NG, ng);
+        result(x, (qp_interval){qp_bound_add(q.lo, integer(beta[i]), sat),
+                                qp_bound_add(q.hi, integer(beta[i]), sat)});
+    }
+}
+
+static void test_layernorm_c(void **state)
+{
+    uint64_t seed = 17;
+    (void)state;
+    for (int round = 0; round < 400; round++) {
+        uint32_t channels = 1 + test_below(&seed, 5);
+        uint64_t epsilon = test_random(&seed) >> test_below(&seed, 64);
+        qp_interval in = extreme_interval(&seed);
+        int64_t gamma[5], beta[5];
+        expected x = {0};
+
+        epsilon += epsilon == 0;
+        for (size_t i = 0; i < 5; i++) {
+            gamma[i] = extreme_i64(&seed);
+            beta[i] = extreme_i64(&seed);
+        }
+        layernorm_text(&x, in, channels, epsilon, gamma, beta);
+        test_operator op = test_operator_make(LAYERNORM_C);
+        test_operator_input(&op, (qp_shape){channels, 1, 1}, 0, 0, NULL);
+        test_operator_output(&op, channels);
+        qp_buffer_le(&op.params, epsilon, 8);
+        TEST_U32(&op, 8, 0);
+        qp_writer_integers(&op.params, gamma, channels, 8);
+        qp_writer_integers(&op.params, beta, channels, 8);
+        hold(&op, &in, &x);
+        test_operator_free(&op);
+    }
+}
+
 /* ---- the other rules, by hand ------------------------------------------------------------- */
 
 typedef struct hand_rule {
     unsigned opcode;
-    int64_t params[2]; /* i64 each */
+    int64_t params[2];       /* i64 each */
     uint32_t n_params, more; /* then one u32 where `more` is not UINT32_MAX */
     int64_t lo, hi, result_lo, result_hi;
     qp_intermediate key;
     int64_t key_lo, key_hi;
 } hand_rule;
 
-enum { NO_KEY = QP_INTERMEDIATE_COUNT, CLAMP = 0x0B, RELU, LEAKY, ABS = 0x13, L2NORM = 0x19, SOFTMAX,
-       SIGMOID, ELU };
+enum {
+    NO_KEY = QP_INTERMEDIATE_COUNT,
+    CLAMP = 0x0B,
+    RELU,
+    LEAKY,
+    ABS = 0x13,
+    L2NORM = 0x19,
+    SOFTMAX,
+    SIGMOID,
+    ELU
+};
 
 static const hand_rule hand_rules[] = {
     {CLAMP, {-3, 4}, 2, UINT32_MAX, -9, 9, -3, 4, (qp_intermediate)NO_KEY, 0, 0},
@@ -450,7 +603,16 @@ static const hand_rule hand_rules[] = {
     {LEAKY, {3}, 1, 2, 0, 7, 0, 7, QP_LEAKY_P, 0, 0},
     {L2NORM, {4}, 1, UINT32_MAX, -5, 2, -65536, 65536, QP_L2_T, 0, 29},
     {L2NORM, {4}, 1, UINT32_MAX, -5, 2, -65536, 65536, QP_L2_K, 0, INT64_C(1) << 31},
-    {L2NORM, {4}, 1, UINT32_MAX, -5, 2, -65536, 65536, QP_L2_VK, -(INT64_C(1) << 32),
+    {L2NORM,
+     {4},
+     1,
+     UINT32_MAX,
+     -5,
+     2,
+     -65536,
+     65536,
+     QP_L2_VK,
+     -(INT64_C(1) << 32),
      INT64_C(1) << 32},
     {SOFTMAX, {0}, 0, UINT32_MAX, -5, 2, 0, 65536, QP_SM_DIFF, -7, 0},
     {SOFTMAX, {0}, 0, UINT32_MAX, -5, 2, 0, 65536, QP_SM_SUM, 0, 65553},
@@ -458,7 +620,16 @@ static const hand_rule hand_rules[] = {
     {SOFTMAX, {0}, 0, UINT32_MAX, -45426, 1, 0, 65536, QP_EXP_NL, 0, 45426},
     {SIGMOID, {0}, 0, UINT32_MAX, -5, 2, 0, 65536, QP_EXP_NEGX, 0, 5},
     {SIGMOID, {0}, 0, UINT32_MAX, 3, 9, 0, 65536, QP_EXP_NEGX, 3, 9},
-    {SIGMOID, {0}, 0, UINT32_MAX, 3, 9, 0, 65536, QP_EXP_T2, INT64_C(43245) * 43245,
+    {SIGMOID,
+     {0},
+     0,
+     UINT32_MAX,
+     3,
+     9,
+     0,
+     65536,
+     QP_EXP_T2,
+     INT64_C(43245) * 43245,
      INT64_C(88670) * 88670},
     {SIGMOID, {0}, 0, UINT32_MAX, 3, 9, 0, 65536, QP_EXP_C, 0, INT64_C(23495) * 119970},
     {SIGMOID, {0}, 0, UINT32_MAX, 3, 9, 0, 65536, QP_SIG_NUM, 0, 65553 * INT64_C(65536)},
@@ -504,9 +675,10 @@ static void test_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),    cmocka_unit_test(test_conv_transpose),
-        cmocka_unit_test(test_rescale), cmocka_unit_test(test_chscale),
-        cmocka_unit_test(test_igdn),    cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_conv),        cmocka_unit_test(test_conv_transpose),
+        cmocka_unit_test(test_rescale),     cmocka_unit_test(test_chscale),
+        cmocka_unit_test(test_igdn),        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_layernorm_c), cmocka_unit_test(test_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static const npy_golden npy_goldens[] = {
         {-123456789},
         132,
         "\x93NUMPY\x01\x00v\x00{'descr': '<i4', 'fortran_order': False, 'shape': (), }   "
-        "                                                           \n\xeb" "2\xa4\xf8",
+        "                                                           \n\xeb"
+        "2\xa4\xf8",
     },
     {
         QP_NPY_U8,

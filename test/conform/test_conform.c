@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_conform.c - lines and files of conformance vectors: what passes, what is said of the rest. */
+/* test_conform.c - lines and files of conformance vectors: what passes, what is said of the rest.
+ */
 #include "conform/conform.h"
 
 #include "support/test.h"

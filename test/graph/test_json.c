@@ -283,6 +283,22 @@ static void test_refuses_graphs(void **state)
     assert_refusals(cases, TEST_COUNT(cases));
 }
 
+/* One scalar more than the header can count. */
+static void test_too_many_scalars(void **state)
+{
+    qp_buffer scalars;
+    (void)state;
+    qp_buffer_init(&scalars, NULL);
+    for (unsigned i = 0; i <= UINT16_MAX; i++)
+        qp_buffer_text(&scalars, i == 0 ? "[{\"lo\": 0, \"hi\": 3}" : ",{\"lo\": 0, \"hi\": 3}");
+    qp_buffer_append(&scalars, "]", sizeof "]");
+    assert_false(scalars.failed);
+    const refusal one = {"[{\"lo\": 0, \"hi\": 3}]", (const char *)scalars.bytes, QP_TOO_LARGE,
+                         "line 1, column 1: a graph has at most 65535 scalars"};
+    assert_refusals(&one, 1);
+    qp_buffer_free(&scalars);
+}
+
 /* Declared sizes far beyond the text cost nothing: cout 2^32 - 1 and no weights. */
 static void test_declared_sizes_allocate_nothing(void **state)
 {
@@ -514,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_refuses_members),
         cmocka_unit_test(test_refuses_values),
         cmocka_unit_test(test_refuses_graphs),
+        cmocka_unit_test(test_too_many_scalars),
         cmocka_unit_test(test_declared_sizes_allocate_nothing),
         cmocka_unit_test(test_truncations),
         cmocka_unit_test(test_arrays_beside),

@@ -42,8 +42,9 @@ static void write_base(qp_buffer *bytes)
     qp_writer_tensor(&w, &(qp_graph_tensor_record){0, 0, 2, QP_EXPONENT_NONE, QP_DERIVED});
     qp_writer_tensor(&w, &(qp_graph_tensor_record){-10, 10, 2, 3, QP_CLAMP});
     qp_writer_input(&w, &(qp_graph_input_record){.tensor = 0, .max_h = 4, .max_w = 6});
-    qp_writer_input(&w, &(qp_graph_input_record){.tensor = 1, .max_h = 4, .max_w = 6,
-                                                 .state = true, .src = 1, .init = 7});
+    qp_writer_input(&w,
+                    &(qp_graph_input_record){
+                        .tensor = 1, .max_h = 4, .max_w = 6, .state = true, .src = 1, .init = 7});
     qp_writer_output(&w, 2);
     qp_writer_output(&w, 3);
     qp_writer_begin_operator(&w, ADD, in, 2, &sum, 1);
@@ -63,7 +64,7 @@ static void write_base(qp_buffer *bytes)
 /* ---- each check --------------------------------------------------------------------------- */
 
 typedef struct fault {
-    size_t at;     /* bytes at `at` become `value` */
+    size_t at; /* bytes at `at` become `value` */
     unsigned width;
     uint64_t value;
     qp_table table; /* the place of the refusal */
@@ -194,9 +195,10 @@ static void test_each_check(void **state)
         qp_status status = load_patched(&base, f, BASE_SIZE, &error);
         if (status != expected || error.table != f->table || error.record != f->record ||
             error.operator_index != f->operator_index || error.offset != f->offset)
-            fail_msg("fault %zu (byte %zu): status %d, table %d, record %d, operator %d, byte %d: %s",
-                     i, f->at, status, error.table, (int)error.record, (int)error.operator_index,
-                     (int)error.offset, error.message);
+            fail_msg(
+                "fault %zu (byte %zu): status %d, table %d, record %d, operator %d, byte %d: %s", i,
+                f->at, status, error.table, (int)error.record, (int)error.operator_index,
+                (int)error.offset, error.message);
         assert_true(loads || (error.status == expected && error.message[0] != '\0'));
     }
     qp_buffer_free(&base);
@@ -343,12 +345,9 @@ static void test_declared_sizes_cost_nothing(void **state)
         uint32_t channels, side, max_elems;
         qp_status status;
     } rows[] = {
-        {UINT32_MAX, 0, 1 << 26, QP_OK},
-        {UINT32_MAX, 1, 1 << 26, QP_TOO_LARGE},
-        {1, 8192, 1 << 26, QP_OK},
-        {1, 8193, 1 << 26, QP_TOO_LARGE},
-        {1 << 26, 1, 1 << 26, QP_OK},
-        {2, UINT32_MAX, 1 << 26, QP_TOO_LARGE},
+        {UINT32_MAX, 0, 1 << 26, QP_OK}, {UINT32_MAX, 1, 1 << 26, QP_TOO_LARGE},
+        {1, 8192, 1 << 26, QP_OK},       {1, 8193, 1 << 26, QP_TOO_LARGE},
+        {1 << 26, 1, 1 << 26, QP_OK},    {2, UINT32_MAX, 1 << 26, QP_TOO_LARGE},
     };
     (void)state;
     for (size_t i = 0; i < TEST_COUNT(rows); i++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_conv_i16.c - the kernel conv_i16 gives the reference's integers: random shapes, strides,
- * paddings and groups, on random inputs and on the inputs that reach the ends of the certified
- * partial-sum interval.
+ * test_conv_i16.c - conv_i16 and conv_i16_chunked give the reference's integers: random shapes,
+ * strides, paddings and groups, on random inputs and on the inputs that reach the ends of the
+ * certified partial-sum interval.
  */
 #include "run/session.h"
 #include "support/one_operator.h"
+
+extern const qp_kernel qp_kernel_conv_i16, qp_kernel_conv_i16_chunked;
 
 enum { OPCODE_CONV = 0x01, CASES = 400, INPUT_KINDS = 5 };
 
@@ -22,8 +24,9 @@ typedef struct conv_case {
 static const struct {
     int64_t lo, hi, weight_most;
 } widths[] = {
-    {0, 255, 127},      {-128, 127, 127}, {0, 65535, 100}, {-32768, 32767, 60}, {0, 32767, 32767},
-    {-32768, 32767, 3}, {-40000, 100, 7}, {0, 255, 40000}, {-1, 1, 32767},
+    {0, 255, 127},     {-128, 127, 127},      {0, 65535, 100},   {-32768, 32767, 60},
+    {0, 32767, 32767}, {-32768, 32767, 3},    {-40000, 100, 7},  {0, 255, 40000},
+    {-1, 1, 32767},    {-32768, 32767, 8000}, {0, 32767, 16383}, {-32768, 32767, 16000},
 };
 
 static conv_case make_case(uint64_t *seed)
@@ -111,8 +114,8 @@ static void compare(const qp_session *kernel, const qp_session *reference)
     assert_memory_equal(a.data, b.data, (size_t)qp_array_elements(&a) * qp_type_size(a.type));
 }
 
-/* Returns whether the kernel took the node. */
-static bool check_case(uint64_t *seed)
+/* Returns the kernel that took the node, or NULL. */
+static const qp_kernel *check_case(uint64_t *seed)
 {
     conv_case c = make_case(seed);
     size_t elements = (size_t)qp_shape_elements(&c.in);
@@ -121,7 +124,7 @@ static bool check_case(uint64_t *seed)
     test_operator op = make_operator(&c, values, seed);
     test_run run = test_load(&op);
     qp_session *kernel = make_session(&run, 0), *reference = make_session(&run, 1);
-    bool taken = kernel->kernels[0] != NULL;
+    const qp_kernel *taken = kernel->kernels[0];
 
     for (int kind = 0; kind < INPUT_KINDS; kind++) {
         qp_array input = {values, QP_INT64, c.cin, c.in.height, c.in.width};
@@ -142,32 +145,47 @@ static bool check_case(uint64_t *seed)
 static void test_equals_reference(void **state)
 {
     uint64_t seed = 20260201;
-    unsigned taken = 0;
+    unsigned direct = 0, chunked = 0;
     (void)state;
-    for (unsigned k = 0; k < CASES; k++)
-        taken += check_case(&seed);
-    /* both kinds of node must have come up, or the comparison says nothing */
-    assert_true(taken > CASES / 4);
-    assert_true(taken < CASES);
+    for (unsigned k = 0; k < CASES; k++) {
+        const qp_kernel *kernel = check_case(&seed);
+        direct += kernel == &qp_kernel_conv_i16;
+        chunked += kernel == &qp_kernel_conv_i16_chunked;
+    }
+    /* each kind of node must have come up, or the comparison says nothing */
+    assert_true(direct > CASES / 8);
+    assert_true(chunked > CASES / 20);
+    assert_true(direct + chunked < CASES);
 }
 
-/* Two taps of 32767 over [0, 32767] sum to 2^31 - 131070 and fit i32, three do not; and one more
- * unit of input or weight does not fit i16. */
+/*
+ * Over [0, 32767], two taps of 32767 sum to 2^31 - 131070 and fit i32; three do not, and k_c is 2,
+ * too little for a chunk. At 16383 k_c is 4: four taps fit i32, and five are summed in chunks. One
+ * more unit of input or weight does not fit i16.
+ */
 static void test_takes_by_certified_width(void **state)
 {
     static const struct {
         int64_t hi, weight;
         uint32_t cin;
-        bool taken;
+        const char *kernel;
     } cases[] = {
-        {32767, 32767, 1, true}, {32767, 32767, 2, true}, {32767, 32767, 3, false},
-        {32768, 1, 1, false},    {1, 32768, 1, false},    {32767, 32768, 1, false},
+        {32767, 32767, 1, "conv_i16"},
+        {32767, 32767, 2, "conv_i16"},
+        {32767, 32767, 3, NULL},
+        {32767, 16383, 4, "conv_i16"},
+        {32767, 16383, 5, "conv_i16_chunked"},
+        {32767, 16385, 5, NULL},
+        {32768, 1, 1, NULL},
+        {1, 32768, 1, NULL},
     };
     (void)state;
     for (size_t k = 0; k < TEST_COUNT(cases); k++) {
-        int64_t weights[3] = {cases[k].weight, cases[k].weight, cases[k].weight};
+        int64_t weights[5];
         uint64_t seed = 1;
         conv_case c = {.cin = cases[k].cin, .cout = 1, .kh = 1, .kw = 1, .sh = 1, .sw = 1};
+        for (size_t w = 0; w < TEST_COUNT(weights); w++)
+            weights[w] = cases[k].weight;
         c.groups = 1;
         c.in = (qp_shape){c.cin, 1, 1};
         c.hi = cases[k].hi;
@@ -176,7 +194,10 @@ static void test_takes_by_certified_width(void **state)
         test_operator op = make_operator(&c, NULL, &seed);
         test_run run = test_load(&op);
         qp_session *session = make_session(&run, 0);
-        assert_int_equal(session->kernels[0] != NULL, cases[k].taken);
+        if (cases[k].kernel == NULL)
+            assert_null(session->kernels[0]);
+        else
+            assert_string_equal(session->kernels[0]->name, cases[k].kernel);
         qp_session_free(session);
         test_run_free(&run);
         test_operator_free(&op);

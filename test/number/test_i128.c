@@ -143,9 +143,9 @@ static void test_ties_by_hand(void **state)
         int64_t p;
         int64_t floor, half_up, half_even;
     } rows[] = {
-        {3, 1, 2, 2},     {1, 0, 1, 0},     {-1, -1, 0, 0},  {-3, -2, -1, -2},
-        {5, 2, 3, 2},     {-5, -3, -2, -2}, {7, 3, 4, 4},    {-7, -4, -3, -4},
-        {0, 0, 0, 0},     {2, 1, 1, 1},     {-2, -1, -1, -1}, {4, 2, 2, 2},
+        {3, 1, 2, 2}, {1, 0, 1, 0},     {-1, -1, 0, 0},   {-3, -2, -1, -2},
+        {5, 2, 3, 2}, {-5, -3, -2, -2}, {7, 3, 4, 4},     {-7, -4, -3, -4},
+        {0, 0, 0, 0}, {2, 1, 1, 1},     {-2, -1, -1, -1}, {4, 2, 2, 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -171,6 +171,7 @@ static void test_exponential(void **state)
         {-45426 * 17, 0},
         {-45426 * 62, 0},
         {-45426 * 63, 0},
+        {-45426 * 64, 0},
         {-INT64_MAX, 0},
     };
     qp_exp_steps steps;
@@ -221,8 +222,8 @@ static void test_small_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),    cmocka_unit_test(test_roundings),
-        cmocka_unit_test(test_ties_by_hand),  cmocka_unit_test(test_exponential),
+        cmocka_unit_test(test_operations),      cmocka_unit_test(test_roundings),
+        cmocka_unit_test(test_ties_by_hand),    cmocka_unit_test(test_exponential),
         cmocka_unit_test(test_reciprocal_root), cmocka_unit_test(test_small_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

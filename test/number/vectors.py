@@ -117,7 +117,8 @@ def write(path, title, rows):
         for row in rows:
             name, a, b, result, *flag = row
             more = ", true" if flag and flag[0] else ", false" if flag else ""
-            out.write("ROW(%s, %s, %s, %s%s)\n" % (name, number(a), number(b), number(result), more))
+            numbers = ", ".join(map(number, (a, b, result)))
+            out.write("ROW(%s, %s%s)\n" % (name, numbers, more))
 
 
 write("bound_vectors.inc", "ROW(operation, a, b, result, saturated)", bound_rows())

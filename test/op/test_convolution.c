@@ -206,8 +206,8 @@ static void test_saturating_pairs(void **state)
     assert_int_equal(l.out[3], -45568);
 }
 
-/* [1 2] under the kernel [1 10 100], stride 2, output padding 3: 1 10 100+2 20 200 0 0 0; a position
- * that no tap reaches holds rq(0). */
+/* [1 2] under the kernel [1 10 100], stride 2, output padding 3: 1 10 100+2 20 200 0 0 0; a
+ * position that no tap reaches holds rq(0). */
 static void test_transpose_by_hand(void **state)
 {
     static layer l;

@@ -4,7 +4,17 @@
 
 #include <string.h>
 
-enum { CHSCALE = 0x03, LUT16, ADD, CHUNK_ADD = 0x07, CLAMP = 0x0B, RELU, LEAKY, MUL = 0x10, ABS = 0x13 };
+enum {
+    CHSCALE = 0x03,
+    LUT16,
+    ADD,
+    CHUNK_ADD = 0x07,
+    CLAMP = 0x0B,
+    RELU,
+    LEAKY,
+    MUL = 0x10,
+    ABS = 0x13
+};
 
 #define VALUES(...) ((const int64_t[]){__VA_ARGS__})
 
@@ -137,9 +147,12 @@ static void test_lut16(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clamp_relu_abs), cmocka_unit_test(test_leaky),
-        cmocka_unit_test(test_add),            cmocka_unit_test(test_chunk_add),
-        cmocka_unit_test(test_mul),            cmocka_unit_test(test_chscale),
+        cmocka_unit_test(test_clamp_relu_abs),
+        cmocka_unit_test(test_leaky),
+        cmocka_unit_test(test_add),
+        cmocka_unit_test(test_chunk_add),
+        cmocka_unit_test(test_mul),
+        cmocka_unit_test(test_chscale),
         cmocka_unit_test(test_lut16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,8 @@ static void test_concat_and_split(void **state)
 /* Channel c·r² + i·r + j goes to row offset i and column offset j. */
 static void test_pixel_shuffles(void **state)
 {
-    test_operator op = with_input(PIXEL_SHUFFLE, SHAPE(4, 1, 2), VALUES(0, 10, 1, 11, 2, 12, 3, 13));
+    test_operator op =
+        with_input(PIXEL_SHUFFLE, SHAPE(4, 1, 2), VALUES(0, 10, 1, 11, 2, 12, 3, 13));
     (void)state;
     TEST_U32(&op, 2);
     expect(&op, SHAPE(1, 2, 4), VALUES(0, 1, 10, 11, 2, 3, 12, 13));

@@ -2,16 +2,7 @@
 /* test_normalisation.c - integer-operators.md sections 5.7 to 5.9, by hand. */
 #include "support/one_operator.h"
 
-enum {
-    IGDN = 0x12,
-    LAYERNORM_C = 0x18,
-    L2NORM,
-    SOFTMAX,
-    SIGMOID,
-    ELU,
-    GRAM,
-    APPLY
-};
+enum { IGDN = 0x12, LAYERNORM_C = 0x18, L2NORM, SOFTMAX, SIGMOID, ELU, GRAM, APPLY };
 
 #define VALUES(...) ((const int64_t[]){__VA_ARGS__})
 #define SHAPE(c, h, w) ((qp_shape){c, h, w})

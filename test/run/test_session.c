@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_session.c - decodes (integer-operators.md sections 4 and 10.3): the order of refusals, carried
- * state, storage, and what a session keeps.
+ * test_session.c - decodes (integer-operators.md sections 4 and 10.3): the order of refusals,
+ * carried state, storage, and what a session keeps.
  */
 #include "graph/writer.h"
 #include "quipu/run.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { CONV = 0x01, ADD = 0x05, CLAMP = 0x0B, PAD_REP = 0x0E, CROP = 0x14 };
+enum { CONV = 0x01, ADD = 0x05, CLAMP = 0x0B, RELU, PAD_REP = 0x0E, CROP = 0x14 };
 
 /* A graph and its session, with an allocator that counts. */
 typedef struct bench {
@@ -174,6 +174,68 @@ static void test_place_of_an_element(void **state)
     bench_close(&b);
 }
 
+/* Elements beyond the first span that is looked at: each is found, with its place. */
+static void test_every_element_is_checked(void **state)
+{
+    enum { CHANNELS = 3, SIDE = 20, TOTAL = CHANNELS * SIDE * SIDE };
+    static const size_t places[] = {0, 1, 255, 256, 511, 512, 513, 1023, 1024, TOTAL - 1};
+    static int64_t values[TOTAL];
+    const qp_array array = {values, QP_INT64, 1, SIDE, CHANNELS * SIDE};
+    qp_graph_writer w;
+    bench b;
+    (void)state;
+    qp_graph_writer_init(&w, NULL);
+    tensor(&w, QP_CHECK, -9, 9);
+    tensor(&w, QP_CHECK, 0, 5);
+    qp_writer_input(&w, &(qp_graph_input_record){0});
+    qp_writer_output(&w, 1);
+    operator_of(&w, RELU, 0, 1);
+    qp_writer_end_operator(&w);
+    bench_open(&b, &w, TOTAL);
+    for (size_t i = 0; i < TEST_COUNT(places); i++)
+        for (int64_t bad = 6; bad <= 10; bad += 4) { /* past the output's range, then the input's */
+            char place[64];
+            qp_error error;
+            values[places[i]] = bad;
+            snprintf(place, sizeof place, "(0, %zu, %zu) is %d", places[i] / (CHANNELS * SIDE),
+                     places[i] % (CHANNELS * SIDE), (int)bad);
+            assert_int_equal(qp_session_decode(b.session, &array, 1, NULL, 0, &error),
+                             QP_FIELD_RANGE);
+            assert_non_null(strstr(error.message, place));
+            assert_int_equal(error.table, bad == 6 ? QP_TABLE_OPERATORS : QP_TABLE_INPUTS);
+            values[places[i]] = 0;
+        }
+    assert_int_equal(qp_session_decode(b.session, &array, 1, NULL, 0, NULL), QP_OK);
+    bench_close(&b);
+    qp_graph_writer_free(&w);
+}
+
+/*
+ * A decode refused by a scalar, after its inputs' sizes were looked at, leaves no trace: the next
+ * decode of those sizes must be planned, not run on the plan of the sizes before. Rows that differ
+ * tell: on the plan for one row, t4 would repeat row 0.
+ */
+static void test_refused_sizes_are_not_the_plans(void **state)
+{
+    int64_t ramp[25], zeros[25] = {0}, scalars[] = {0, 1}, value;
+    qp_array inputs[] = {{ramp, QP_INT64, 1, 1, 5}, {zeros, QP_INT64, 1, 1, 5}}, out;
+    bench b;
+    (void)state;
+    for (int64_t k = 0; k < 25; k++)
+        ramp[k] = k;
+    open_ordered(&b);
+    assert_int_equal(qp_session_decode(b.session, inputs, 2, scalars, 2, NULL), QP_OK);
+    inputs[0].height = inputs[1].height = 5;
+    scalars[1] = 9;
+    assert_int_equal(qp_session_decode(b.session, inputs, 2, scalars, 2, NULL), QP_FIELD_RANGE);
+    scalars[1] = 1;
+    assert_int_equal(qp_session_decode(b.session, inputs, 2, scalars, 2, NULL), QP_OK);
+    assert_int_equal(qp_session_output(b.session, 0, &out), QP_OK);
+    qp_array_read(&out, 24, 1, &value);
+    assert_int_equal(value, 24);
+    bench_close(&b);
+}
+
 /* Within one operator: the sizes it forms, then its shape rule, then max_elems. */
 static void test_order_within_an_operator(void **state)
 {
@@ -181,9 +243,9 @@ static void test_order_within_an_operator(void **state)
         uint32_t kh, pw, height;
         qp_status status;
     } rows[] = {
-        {9, 1 << 25, 1, QP_TOO_LARGE},          /* a padded side first */
-        {9, 100, 1, QP_GEOMETRY_MISMATCH},      /* then the kernel over the input */
-        {1, 100, 1, QP_TOO_LARGE},              /* then 1·201 elements over max_elems */
+        {9, 1 << 25, 1, QP_TOO_LARGE},     /* a padded side first */
+        {9, 100, 1, QP_GEOMETRY_MISMATCH}, /* then the kernel over the input */
+        {1, 100, 1, QP_TOO_LARGE},         /* then 1·201 elements over max_elems */
         {1, 1, 1, QP_OK},
     };
     (void)state;
@@ -331,11 +393,11 @@ static void test_narrowest_storage(void **state)
         int64_t lo, hi;
         qp_type type;
     } rows[] = {
-        {0, 0, QP_INT8},           {-128, 127, QP_INT8},       {0, 128, QP_UINT8},
-        {0, 255, QP_UINT8},        {-1, 128, QP_INT16},        {-129, 0, QP_INT16},
-        {0, 256, QP_INT16},        {0, 65535, QP_UINT16},      {-1, 32768, QP_INT32},
-        {0, 65536, QP_INT32},      {0, UINT32_MAX, QP_UINT32}, {-1, UINT32_MAX, QP_INT64},
-        {INT32_MIN, 0, QP_INT32},  {0, INT64_MAX, QP_INT64},   {INT64_MIN, INT64_MAX, QP_INT64},
+        {0, 0, QP_INT8},          {-128, 127, QP_INT8},       {0, 128, QP_UINT8},
+        {0, 255, QP_UINT8},       {-1, 128, QP_INT16},        {-129, 0, QP_INT16},
+        {0, 256, QP_INT16},       {0, 65535, QP_UINT16},      {-1, 32768, QP_INT32},
+        {0, 65536, QP_INT32},     {0, UINT32_MAX, QP_UINT32}, {-1, UINT32_MAX, QP_INT64},
+        {INT32_MIN, 0, QP_INT32}, {0, INT64_MAX, QP_INT64},   {INT64_MIN, INT64_MAX, QP_INT64},
     };
     (void)state;
     for (size_t i = 0; i < TEST_COUNT(rows); i++) {
@@ -401,7 +463,8 @@ static void test_every_input_type(void **state)
         qp_array out;
         int64_t found[2];
         assert_int_equal(qp_session_decode(b.session, &rows[i].array, 1, NULL, 0, NULL), QP_OK);
-        assert_int_equal(qp_session_output(b.session, 1, &out), QP_OK); /* an input that is output */
+        assert_int_equal(qp_session_output(b.session, 1, &out),
+                         QP_OK); /* an input that is output */
         qp_array_read(&out, 0, 2, found);
         assert_int_equal(found[0], rows[i].low);
         assert_int_equal(found[1], rows[i].high);
@@ -416,6 +479,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_refusals),
         cmocka_unit_test(test_place_of_an_element),
+        cmocka_unit_test(test_every_element_is_checked),
+        cmocka_unit_test(test_refused_sizes_are_not_the_plans),
         cmocka_unit_test(test_order_within_an_operator),
         cmocka_unit_test(test_state),
         cmocka_unit_test(test_second_decode_allocates_nothing),

@@ -83,8 +83,9 @@ static void decode_patterns(const qp_certificate *certificate, uint64_t *seed, t
     watcher w = watch(certificate);
     qp_session *session;
 
-    if (qp_session_create(certificate, &(qp_session_options){.profile = QP_ACC64, .keep_tensors = 1}, NULL, &session,
-                          NULL) != QP_OK)
+    if (qp_session_create(certificate,
+                          &(qp_session_options){.profile = QP_ACC64, .keep_tensors = 1}, NULL,
+                          &session, NULL) != QP_OK)
         return;
     sum->graphs++;
     qp_session_observe(session, &w.observer);
@@ -160,15 +161,18 @@ static void test_partial_sum_ends_are_attained(void **state)
     test_operator_input(&op, (qp_shape){3, 2, 2}, -128, 127, values);
     test_operator_output(&op, 1);
     TEST_U32(&op, 1, 2, 2, 1, 1, 0, 0, 1, 1);
-    qp_writer_rq(&op.params, &(qp_rq_values){.bias_place = QP_BIAS_PRE, .shift_kind = QP_KIND_ONE,
-                                             .bias_width = 4, .shift = &shift, .bias = &bias,
+    qp_writer_rq(&op.params, &(qp_rq_values){.bias_place = QP_BIAS_PRE,
+                                             .shift_kind = QP_KIND_ONE,
+                                             .bias_width = 4,
+                                             .shift = &shift,
+                                             .bias = &bias,
                                              .channels = 1});
     qp_writer_integers(&op.params, weights, TAPS, 1);
     test_run run = test_load(&op);
     watcher w = watch(run.certificate);
     qp_session *session;
-    assert_int_equal(qp_session_create(run.certificate, &(qp_session_options){.profile = QP_ACC32}, NULL,
-                                       &session, NULL),
+    assert_int_equal(qp_session_create(run.certificate, &(qp_session_options){.profile = QP_ACC32},
+                                       NULL, &session, NULL),
                      QP_OK);
     qp_session_observe(session, &w.observer);
     for (int end = 0; end < 2; end++) {

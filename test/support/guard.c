@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guard.c - memory before an unmapped page. */
 #if !defined(_DEFAULT_SOURCE)
-#  define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#    define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
 #include "support/guard.h"
 
@@ -10,11 +10,11 @@
 #include <string.h>
 
 #if defined(__unix__) || defined(__APPLE__)
-#  include <sys/mman.h>
-#  include <unistd.h>
-#  define HAS_MMAP 1
+#    include <sys/mman.h>
+#    include <unistd.h>
+#    define HAS_MMAP 1
 #else
-#  define HAS_MMAP 0
+#    define HAS_MMAP 0
 #endif
 
 enum { CANARY_BYTES = 64, CANARY = 0xA5 };

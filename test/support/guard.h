@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guard.h - memory whose last byte stands before an unmapped page, so that reading or writing one
- * byte beyond it is a crash, with canaries before it. Where there is no mmap, canaries on both sides.
+ * byte beyond it is a crash, with canaries before it. Where there is no mmap, canaries on both
+ * sides.
  */
 #ifndef QP_TEST_SUPPORT_GUARD_H
 #define QP_TEST_SUPPORT_GUARD_H

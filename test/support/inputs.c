@@ -50,8 +50,8 @@ static bool make_array(const qp_graph *graph, uint32_t index, test_pattern patte
     return true;
 }
 
-bool test_inputs_make(const qp_graph *graph, test_pattern pattern, test_sizes sizes,
-                      uint64_t *seed, test_inputs *inputs)
+bool test_inputs_make(const qp_graph *graph, test_pattern pattern, test_sizes sizes, uint64_t *seed,
+                      test_inputs *inputs)
 {
     *inputs = (test_inputs){.n_scalars = graph->n_scalars};
     inputs->arrays = calloc(graph->n_inputs, sizeof *inputs->arrays);

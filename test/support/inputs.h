@@ -30,8 +30,8 @@ typedef struct test_sizes {
     bool smaller;
 } test_sizes;
 
-bool test_inputs_make(const qp_graph *graph, test_pattern pattern, test_sizes sizes,
-                      uint64_t *seed, test_inputs *inputs);
+bool test_inputs_make(const qp_graph *graph, test_pattern pattern, test_sizes sizes, uint64_t *seed,
+                      test_inputs *inputs);
 void test_inputs_free(test_inputs *inputs);
 
 #endif

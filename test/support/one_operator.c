@@ -53,7 +53,7 @@ void test_plain_rq(test_operator *op, unsigned shift, qp_round round)
                                               .channels = 1});
 }
 
-static void write_graph(const test_operator *op, qp_buffer *bytes)
+void test_write(const test_operator *op, qp_buffer *bytes)
 {
     qp_graph_writer writer;
     uint32_t in[TEST_INPUTS_MAX], out[QP_OUTPUTS_MAX];
@@ -61,18 +61,20 @@ static void write_graph(const test_operator *op, qp_buffer *bytes)
     qp_graph_writer_init(&writer, NULL);
     for (uint32_t k = 0; k < op->n_in; k++) {
         const test_input *input = &op->in[k];
-        in[k] = qp_writer_tensor(&writer, &(qp_graph_tensor_record){.channels = input->shape.channels,
-                                                                    .exponent = QP_EXPONENT_NONE,
-                                                                    .policy = QP_CHECK,
-                                                                    .lo = input->lo,
-                                                                    .hi = input->hi});
+        in[k] =
+            qp_writer_tensor(&writer, &(qp_graph_tensor_record){.channels = input->shape.channels,
+                                                                .exponent = QP_EXPONENT_NONE,
+                                                                .policy = QP_CHECK,
+                                                                .lo = input->lo,
+                                                                .hi = input->hi});
         qp_writer_input(&writer, &(qp_graph_input_record){.tensor = in[k],
                                                           .max_h = input->shape.height,
                                                           .max_w = input->shape.width});
     }
     for (uint32_t k = 0; k < op->n_out; k++) {
-        out[k] = qp_writer_tensor(&writer, &(qp_graph_tensor_record){.channels = op->out_channels[k],
-                                                                     .exponent = QP_EXPONENT_NONE});
+        out[k] =
+            qp_writer_tensor(&writer, &(qp_graph_tensor_record){.channels = op->out_channels[k],
+                                                                .exponent = QP_EXPONENT_NONE});
         qp_writer_output(&writer, out[k]);
     }
     for (uint32_t k = 0; k < op->n_scalars; k++)
@@ -90,7 +92,7 @@ test_run test_load(const test_operator *op)
     qp_error error;
 
     qp_buffer_init(&run.bytes, NULL);
-    write_graph(op, &run.bytes);
+    test_write(op, &run.bytes);
     if (qp_graph_load(run.bytes.bytes, run.bytes.size, NULL, &run.graph, &error) != QP_OK ||
         qp_certify(run.graph, NULL, &run.certificate, &error) != QP_OK)
         fail_msg("%s", error.message);
@@ -116,8 +118,8 @@ void test_decode(const test_operator *op, test_run *run)
 
     for (uint32_t k = 0; k < op->n_in; k++) {
         const test_input *in = &op->in[k];
-        inputs[k] = (qp_array){in->values, QP_INT64, in->shape.channels, in->shape.height,
-                               in->shape.width};
+        inputs[k] =
+            (qp_array){in->values, QP_INT64, in->shape.channels, in->shape.height, in->shape.width};
     }
     if (qp_session_create(run->certificate, &(qp_session_options){.profile = QP_ACC64}, NULL,
                           &session, &error) != QP_OK ||
@@ -168,11 +170,10 @@ void test_evaluate_framed(const test_operator *op, const test_run *run, qp_stora
     }
     for (uint32_t k = 0; k < op->n_out; k++) {
         out[k] = test_guard((size_t)qp_shape_elements(&run->shape[k]) * sizeof(int64_t));
-        outputs[k] = (qp_output){{out[k].data, QP_STORAGE_I64, run->shape[k]}, QP_DERIVED,
-                                 INT64_MIN, INT64_MAX};
+        outputs[k] = (qp_output){
+            {out[k].data, QP_STORAGE_I64, run->shape[k]}, QP_DERIVED, INT64_MIN, INT64_MAX};
     }
-    test_guarded scratch =
-        test_guard((size_t)scratch_words(op, run, tensors) * sizeof(int64_t));
+    test_guarded scratch = test_guard((size_t)scratch_words(op, run, tensors) * sizeof(int64_t));
     qp_refusal refusal;
     qp_evaluation e = {.params = node->params,
                        .in = tensors,
@@ -195,7 +196,7 @@ void test_evaluate_framed(const test_operator *op, const test_run *run, qp_stora
 static bool holds(const test_operator *op, qp_storage storage)
 {
     static const qp_range ranges[] = {
-        [QP_STORAGE_I8] = {INT8_MIN, INT8_MAX},   [QP_STORAGE_U8] = {0, UINT8_MAX},
+        [QP_STORAGE_I8] = {INT8_MIN, INT8_MAX},    [QP_STORAGE_U8] = {0, UINT8_MAX},
         [QP_STORAGE_I16] = {INT16_MIN, INT16_MAX}, [QP_STORAGE_U16] = {0, UINT16_MAX},
         [QP_STORAGE_I32] = {INT32_MIN, INT32_MAX}, [QP_STORAGE_U32] = {0, UINT32_MAX},
         [QP_STORAGE_I64] = {INT64_MIN, INT64_MAX},
@@ -213,9 +214,8 @@ void test_expect(const test_operator *op, uint32_t k, qp_shape shape, const int6
     assert_memory_equal(&run.shape[k], &shape, sizeof shape);
     for (size_t i = 0; i < qp_shape_elements(&shape); i++)
         if (run.out[k][i] != expected[i])
-            fail_msg("%s: element %zu of output %u is %lld, not %lld",
-                     run.graph->nodes[0].op->name, i, k, (long long)run.out[k][i],
-                     (long long)expected[i]);
+            fail_msg("%s: element %zu of output %u is %lld, not %lld", run.graph->nodes[0].op->name,
+                     i, k, (long long)run.out[k][i], (long long)expected[i]);
     for (qp_storage storage = QP_STORAGE_I8; storage <= QP_STORAGE_I64; storage++)
         if (holds(op, storage))
             test_evaluate_framed(op, &run, storage);

@@ -55,6 +55,10 @@ void test_u32(test_operator *op, size_t count, const uint32_t *values);
 /* A block of one shift, without multiplier or bias. */
 void test_plain_rq(test_operator *op, unsigned shift, qp_round round);
 
+/* Appends the graph's bytes, whether they load or not. An input of height and width 0 declares no
+ * size. */
+void test_write(const test_operator *op, qp_buffer *bytes);
+
 /* Builds and loads the graph with its declared sizes; asserts that it loads and certifies. */
 test_run test_load(const test_operator *op);
 void test_run_free(test_run *run);

@@ -35,7 +35,8 @@ static inline int64_t test_between(uint64_t *seed, int64_t lo, int64_t hi)
     uint64_t span = (uint64_t)hi - (uint64_t)lo + 1; /* 0 for all of i64 */
     uint64_t offset = span == 0 ? test_random(seed) : test_random(seed) % span;
     uint64_t bits = (uint64_t)lo + offset;
-    return bits <= INT64_MAX ? (int64_t)bits : (int64_t)(bits - UINT64_C(0x8000000000000000)) + INT64_MIN;
+    return bits <= INT64_MAX ? (int64_t)bits
+                             : (int64_t)(bits - UINT64_C(0x8000000000000000)) + INT64_MIN;
 }
 
 #endif

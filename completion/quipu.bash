@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for quipu
+
+_quipu() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
+    local verbs="info certify run compare dump assemble vectors conform"
+    local options=""
+    COMPREPLY=()
+
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$word")
+        return
+    fi
+    case $before in
+    --profile)
+        mapfile -t COMPREPLY < <(compgen -W "acc32 acc64" -- "$word")
+        return
+        ;;
+    --format)
+        mapfile -t COMPREPLY < <(compgen -W "npy png" -- "$word")
+        return
+        ;;
+    --weights-dir)
+        mapfile -t COMPREPLY < <(compgen -d -- "$word")
+        return
+        ;;
+    esac
+    case $verb in
+    info) options="--json -o" ;;
+    certify) options="--digest --html --profile --admissible --json -o" ;;
+    run)
+        options="--output --format --scalar --sequence --profile --reference --digest --json"
+        options="$options --trace --trace-tensors --time -o"
+        ;;
+    compare) options="--force --json" ;;
+    dump) options="--output --weights-dir -o" ;;
+    assemble) options="--output -o" ;;
+    conform) options="--profile --json" ;;
+    esac
+    case $word in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$word") ;;
+    *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    esac
+}
+
+complete -o filenames -F _quipu quipu
