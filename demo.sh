@@ -25,7 +25,7 @@ build/quipu info "$graph" | sed -n '/^verdict/,$p'
 echo "== $photograph, three times as large"
 build/quipu run "$graph" "$photograph" -o demo.png --digest --time | tee build/demo.digest
 if grep -q "$expected" build/demo.digest; then
-    echo "demo.png is written; its SHA-256 is the one that models/README.md gives"
+    echo "demo.png is written; the SHA-256 of its samples is the one that models/README.md gives"
 else
     echo "demo.sh: the digest is not $expected" >&2
     exit 1

@@ -15,13 +15,21 @@ void limit_multiply_add(int64_t *restrict acc, const int64_t *restrict x, int64_
 typedef struct bench_conv {
     uint32_t channels, side;
     unsigned weight_bytes, weight_bits;
+    bool depthwise;
 } bench_conv;
 void bench_conv_graph(const bench_conv *conv, qp_buffer *bytes);
 
 /* A relu over [1, 1, 4]. */
 void bench_tiny_graph(qp_buffer *bytes);
 
-/* Convolutions of 1x1 taps in a chain, with `megabytes` MB of weights of `weight_bytes` bytes. */
-void bench_large_graph(size_t megabytes, unsigned weight_bytes, qp_buffer *bytes);
+/* A chain of one kind of operator with `megabytes` MB of parameters, integers of `width` bytes:
+ * "conv" (1x1 taps), "depthwise" (3x3), "conv_transpose" (4x4, stride 2) or "igdn" (width 4 or 8).
+ * False for another kind. */
+typedef struct bench_large {
+    const char *kind;
+    size_t megabytes;
+    unsigned width;
+} bench_large;
+bool bench_large_graph(const bench_large *large, qp_buffer *bytes);
 
 #endif

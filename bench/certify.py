@@ -4,8 +4,8 @@
 
     bench/certify.py BUILD_DIR [--megabytes 100] [--json]
 
-BUILD_DIR was configured with -DQP_BUILD_BENCH=ON. For each weight width the two commands run in
-pairs; the figure is the median of the pairs' ratios of wall time.
+BUILD_DIR was configured with -DQP_BUILD_BENCH=ON. For each kind of operator and width of integers
+the two commands run in pairs; the figure is the median of the pairs' ratios of wall time.
 """
 
 import argparse
@@ -23,18 +23,24 @@ def seconds(command):
     return time.perf_counter() - start
 
 
-def measure(build, megabytes, width, rounds):
+CASES = [("conv", 1), ("conv", 2), ("conv", 4), ("conv", 8), ("depthwise", 1),
+         ("conv_transpose", 1), ("conv_transpose", 2), ("igdn", 4), ("igdn", 8)]
+
+
+def measure(build, megabytes, case, rounds):
+    kind, width = case
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "large.whg1"
-        subprocess.run([build / "bench" / "quipu_bench", "--large", str(megabytes), str(width),
-                        path], check=True)
+        subprocess.run([build / "bench" / "quipu_bench", "--large", kind, str(megabytes),
+                        str(width), path], check=True)
         certify = [build / "quipu", "certify", path]
         digest = ["sha256sum", path]
         seconds(certify), seconds(digest)
         pairs = [(seconds(certify), seconds(digest)) for _ in range(rounds)]
         return {
             "megabytes": path.stat().st_size / 1e6,
-            "weight_bytes": width,
+            "kind": kind,
+            "width": width,
             "certify_s": statistics.median(c for c, _ in pairs),
             "sha256sum_s": statistics.median(d for _, d in pairs),
             "ratio": statistics.median(c / d for c, d in pairs),
@@ -48,13 +54,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    results = [measure(options.build, options.megabytes, width, options.rounds)
-               for width in (1, 2, 4, 8)]
+    results = [measure(options.build, options.megabytes, case, options.rounds) for case in CASES]
     if options.json:
         print(json.dumps(results, indent=2))
         return
     for r in results:
-        print(f"{r['megabytes']:.0f} MB, {r['weight_bytes']}-byte weights: certify "
+        print(f"{r['megabytes']:.0f} MB, {r['kind']}, width {r['width']}: certify "
               f"{r['certify_s']:.3f} s, sha256sum {r['sha256sum_s']:.3f} s, "
               f"ratio {r['ratio']:.2f}")
 

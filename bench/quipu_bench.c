@@ -3,7 +3,7 @@
  * quipu_bench.c - load, certify and run, beside the machine's own limit measured in the same run.
  *
  *     build/bench/quipu_bench [--json] [MODEL.whg1...]
- *     build/bench/quipu_bench --large MEGABYTES WEIGHT_BYTES OUT.whg1
+ *     build/bench/quipu_bench --large KIND MEGABYTES WIDTH OUT.whg1
  *
  * Each figure is the best of several rounds: noise only ever makes a round slower. The second form
  * writes the graph that bench/certify.py times against sha256sum.
@@ -188,32 +188,39 @@ static void measure_model(const char *path)
 static int write_large(char **argv)
 {
     qp_buffer bytes;
-    FILE *file = fopen(argv[2], "wb");
+    bench_large large = {argv[0], strtoul(argv[1], NULL, 10), (unsigned)strtoul(argv[2], NULL, 10)};
     qp_buffer_init(&bytes, NULL);
-    bench_large_graph(strtoul(argv[0], NULL, 10), (unsigned)strtoul(argv[1], NULL, 10), &bytes);
+    if (!bench_large_graph(&large, &bytes)) {
+        fprintf(stderr, "quipu_bench: there is no kind '%s'\n", argv[0]);
+        return EXIT_FAILURE;
+    }
+    FILE *file = fopen(argv[3], "wb");
     bool written = file != NULL && fwrite(bytes.bytes, 1, bytes.size, file) == bytes.size;
     written = file != NULL && fclose(file) == 0 && written;
     qp_buffer_free(&bytes);
     if (!written)
-        fprintf(stderr, "quipu_bench: %s cannot be written\n", argv[2]);
+        fprintf(stderr, "quipu_bench: %s cannot be written\n", argv[3]);
     return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 5 && strcmp(argv[1], "--large") == 0)
+    if (argc == 6 && strcmp(argv[1], "--large") == 0)
         return write_large(argv + 2);
     as_json = argc > 1 && strcmp(argv[1], "--json") == 0;
 
     double limit = measure_limit();
     report("limit: the compiler's 64-bit multiply-add loop", limit, "GMAC/s", 0);
-    bench_conv wide = {64, 3, 1, 8}, pointwise = {256, 1, 1, 8}, large = {16, 9, 1, 8};
-    for (int reference = 1; reference >= 0; reference--) {
-        measure_conv(&wide, 128, reference, limit);
-        measure_conv(&wide, 16, reference, limit);
-        measure_conv(&pointwise, 64, reference, limit);
-        measure_conv(&large, 64, reference, limit);
-    }
+    static const struct {
+        bench_conv conv;
+        uint32_t side;
+    } shapes[] = {
+        {{64, 3, 1, 8, false}, 128}, {{64, 3, 1, 8, false}, 16}, {{256, 1, 1, 8, false}, 64},
+        {{16, 9, 1, 8, false}, 64},  {{64, 3, 1, 8, false}, 4},  {{1024, 1, 1, 8, false}, 1},
+    };
+    for (int reference = 1; reference >= 0; reference--)
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+            measure_conv(&shapes[k].conv, shapes[k].side, reference, limit);
     measure_tiny();
     for (int i = as_json ? 2 : 1; i < argc; i++)
         measure_model(argv[i]);

@@ -9,6 +9,7 @@ endfunction()
 
 set(quipu $<TARGET_FILE:quipu_cli>)
 
+qp_check(capabilities ${Python3_EXECUTABLE} scripts/capabilities.py --check)
 qp_check(lint ${Python3_EXECUTABLE} scripts/lint.py)
 qp_check(manual mandoc -T lint -W warning docs/quipu.1)
 qp_check(general_regs sh scripts/general_regs.sh gcc aarch64-linux-gnu-gcc)

@@ -18,6 +18,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/quipuConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/quipuConfig.cmake ${PROJECT_BINARY_DIR}/quipuConfigVersion.cmake
         DESTINATION ${QP_PACKAGE_DIR})
 
+# relative to the file itself, so that it holds wherever the prefix ends up
+file(RELATIVE_PATH QP_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" QP_PC_PREFIX "${QP_PC_PREFIX}")
 configure_file(cmake/quipu.pc.in ${PROJECT_BINARY_DIR}/quipu.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/quipu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

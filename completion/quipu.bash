@@ -3,7 +3,7 @@
 
 _quipu() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
-    local verbs="info certify run compare dump assemble vectors conform"
+    local verbs="info certify run compare dump assemble lower encode decode upscale set vectors conform"
     local options=""
     COMPREPLY=()
 
@@ -20,7 +20,11 @@ _quipu() {
         mapfile -t COMPREPLY < <(compgen -W "npy png" -- "$word")
         return
         ;;
-    --weights-dir)
+    --quality)
+        mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$word")
+        return
+        ;;
+    --weights-dir | --set)
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
@@ -35,6 +39,11 @@ _quipu() {
     compare) options="--force --json" ;;
     dump) options="--output --weights-dir -o" ;;
     assemble) options="--output -o" ;;
+    lower) options="--capability --pin --json --output -o" ;;
+    encode) options="--quality --set --capability --step --json --output -o" ;;
+    decode) options="--set --digest --pin --receipt --max-memory --output -o" ;;
+    upscale) options="--prior --digest --max-memory --output -o" ;;
+    set) options="info pin verify --capability --quality --pin --output -o" ;;
     conform) options="--profile --json" ;;
     esac
     case $word in

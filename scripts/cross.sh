@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the command for another machine and runs the conformance vectors there, under emulation;
-# the certificates of the models must have the digests that this machine's command gives.
+# the certificates of the models, and the pictures of the golden payloads, must have the digests
+# that this machine's command gives.
 #   scripts/cross.sh aarch64|armhf|riscv64|s390x|i686|wasm32 BUILD_DIR NATIVE_QUIPU
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -65,4 +66,11 @@ for model in models/*.whg1; do
     theirs=$($run certify --digest "$model")
     ours=$("$native" certify --digest "$model")
     [ "$theirs" = "$ours" ] || { echo "$model: $machine gives $theirs, not $ours"; exit 1; }
+done
+for file in test/data/codec/*/*.qp; do
+    set_folder=$(dirname "$file")
+    # shellcheck disable=SC2086
+    theirs=$($run decode --set "$set_folder" --digest "$file")
+    ours=$("$native" decode --set "$set_folder" --digest "$file")
+    [ "$theirs" = "$ours" ] || { echo "$file: $machine gives $theirs, not $ours"; exit 1; }
 done

@@ -34,9 +34,7 @@ cmake -S "$source/examples/embed" -B "$work/cmake" -G Ninja -DCMAKE_PREFIX_PATH=
 cmake --build "$work/cmake" >/dev/null
 check "CMake package" "$work/cmake/embed"
 
-# the prefix moves with --prefix, the file's own says where it was configured for
-flags=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --define-variable=prefix="$prefix" \
-    --cflags --libs quipu)
+flags=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --cflags --libs quipu)
 # shellcheck disable=SC2086
 cc -std=c99 "$source/examples/embed/main.c" $flags -o "$work/embed_pkg"
 check "pkg-config" env LD_LIBRARY_PATH="$libdir" "$work/embed_pkg"

@@ -18,18 +18,26 @@ COLUMNS = 100
 FUNCTION_LINES = 80
 
 # The rooms in the order of the layers; fabric, format and graph do not know each other.
-ROOMS = ["base", "number", "op", "graph", "bounds", "kernel", "run", "conform", "cli"]
+ROOMS = ["base", "number", "op", "graph", "bounds", "kernel", "run", "stage", "lower", "codec",
+         "conform", "cli"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z0-9_]+)/[^"]+"')
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 
 
+def names():
+    """The files of the tree: git's own list where there is git, else all that is not built."""
+    try:
+        listed = subprocess.run(
+            ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"],
+            capture_output=True, text=True, check=True)
+        return listed.stdout.split("\n")
+    except (OSError, subprocess.CalledProcessError):
+        found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+        return [str(name) for name in found if not name.parts[0].startswith(("build", ".git"))]
+
+
 def files():
-    listed = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"],
-        capture_output=True, text=True, check=False)
-    names = listed.stdout.split("\n") if listed.returncode == 0 else [
-        str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file()]
-    for name in names:
+    for name in names():
         path = ROOT / name
         if name and path.is_file() and (path.suffix in SOURCES or path.name == "CMakeLists.txt"):
             yield path

@@ -4,8 +4,8 @@
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libpng-dev"
 
-TEST_PACKAGES="$BUILD_PACKAGES g++ clang lld libclang-rt-14-dev libcmocka-dev valgrind python3 \
-mandoc binutils libclang-rt-14-dev-wasm32 wasi-libc nodejs qemu-user \
+TEST_PACKAGES="$BUILD_PACKAGES git g++ clang lld llvm-14 libclang-rt-14-dev libcmocka-dev \
+valgrind python3 mandoc binutils libclang-rt-14-dev-wasm32 wasi-libc nodejs qemu-user \
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \

@@ -3,7 +3,9 @@
  * Embeds quipu: loads a graph, certifies it, runs it once on a plane of zeros of the given size and
  * prints what came out. Build it against the installed library:
  *
- *     cmake -S examples/embed -B build/embed && cmake --build build/embed
+ *     cmake --install build --prefix /tmp/quipu
+ *     cmake -S examples/embed -B build/embed -DCMAKE_PREFIX_PATH=/tmp/quipu
+ *     cmake --build build/embed
  *     build/embed/embed models/superres-x3.whg1 32 24
  */
 #include <quipu/quipu.h>

@@ -43,10 +43,13 @@ extern "C" {
  */
 typedef enum qp_status {
     QP_OK = 0,
-    QP_MODEL_MISMATCH,    /* a graph, or what is supplied to it, does not fit */
-    QP_TOO_LARGE,         /* a size passes a cap */
-    QP_FIELD_RANGE,       /* a value lies outside its declared range */
-    QP_GEOMETRY_MISMATCH, /* a shape rule fails on the sizes of this decode */
+    QP_MODEL_MISMATCH,      /* a graph, or what is supplied to it, does not fit */
+    QP_TOO_LARGE,           /* a size passes a cap */
+    QP_FIELD_RANGE,         /* a value lies outside its declared range */
+    QP_GEOMETRY_MISMATCH,   /* a shape rule fails on the sizes of this decode */
+    QP_STREAM_EXHAUSTED,    /* a coded stream ends before its symbols do */
+    QP_STREAM_NONCANONICAL, /* a coded stream is not the one that its encoder writes */
+    QP_PAYLOAD_MALFORMED,   /* the framing of a payload is broken */
 
     QP_MALFORMED,        /* a JSON, .npy, PNG or trace file does not parse */
     QP_INVALID_ARGUMENT, /* the caller broke the contract of a function */
@@ -64,7 +67,8 @@ typedef enum qp_table {
     QP_TABLE_OUTPUTS,
     QP_TABLE_TENSORS,
     QP_TABLE_OPERATORS,
-    QP_TABLE_PARAMETERS
+    QP_TABLE_PARAMETERS,
+    QP_TABLE_SYMBOLS /* of a coded stream: `record` is the refusal index `at` of section 14.1 */
 } qp_table;
 
 /*

@@ -5,7 +5,13 @@
 
 #include "quipu/base.h"
 #include "quipu/certify.h"
+#include "quipu/codec.h"
 #include "quipu/graph.h"
+#include "quipu/jpegai.h"
+#include "quipu/latents.h"
+#include "quipu/lower.h"
 #include "quipu/run.h"
+#include "quipu/stage.h"
+#include "quipu/upscale.h"
 
 #endif

@@ -41,6 +41,7 @@ QP_API void qp_array_read(const qp_array *array, size_t start, size_t count, int
 
 typedef struct qp_session qp_session;
 
+/* Zero-initialised options ask for QP_ACC32, the stronger profile: set the profile. */
 typedef struct qp_session_options {
     size_t graph;       /* which graph of the certificate's set; 0 for qp_certify */
     qp_profile profile; /* the profile to hold it to; QP_ACC64 admits both */
@@ -50,7 +51,8 @@ typedef struct qp_session_options {
 } qp_session_options;
 
 /*
- * Makes a session for one graph of a certificate. QP_MODEL_MISMATCH where the graph's verdict does
+ * Makes a session for one graph of a certificate; `options` may be NULL for graph 0 under
+ * QP_ACC64. QP_MODEL_MISMATCH where the graph's verdict does
  * not meet the profile (section 8.6). The certificate and its graph must outlive the session; any
  * number of sessions may share them. Ownership: qp_session_free.
  */

@@ -9,11 +9,12 @@
 
 #    include <cpuid.h>
 #    include <immintrin.h>
+#    include <stdatomic.h>
 
 #    define TARGET __attribute__((target("sha,sse4.1,ssse3")))
 
 /* Asked of the processor itself: gcc before 14 does not know __builtin_cpu_supports("sha"). */
-bool qp_sha256_x86_available(void)
+static bool has_sha(void)
 {
     unsigned a, b, c, d;
 
@@ -24,6 +25,20 @@ bool qp_sha256_x86_available(void)
         return false;
     __cpuid_count(7, 0, a, b, c, d);
     return (b & 1u << 29) != 0; /* SHA */
+}
+
+/* CPUID costs a trap in a virtual machine, more than a short digest, so its answer is kept: 0 not
+ * asked, 1 no, 2 yes. Any thread that asks writes the same value, so no order is needed. It is a
+ * fact of the machine, not state of the library. */
+bool qp_sha256_x86_available(void)
+{
+    static _Atomic int known;
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer == 0) {
+        answer = has_sha() ? 2 : 1;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 2;
 }
 
 /* Four rounds from the message words w[t .. t+3]. */

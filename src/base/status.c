@@ -18,6 +18,9 @@ static const char *const status_tokens[] = {
     [QP_TOO_LARGE] = "too_large",
     [QP_FIELD_RANGE] = "field_range",
     [QP_GEOMETRY_MISMATCH] = "geometry_mismatch",
+    [QP_STREAM_EXHAUSTED] = "stream_exhausted",
+    [QP_STREAM_NONCANONICAL] = "stream_noncanonical",
+    [QP_PAYLOAD_MALFORMED] = "payload_malformed",
     [QP_MALFORMED] = "malformed",
     [QP_INVALID_ARGUMENT] = "invalid_argument",
     [QP_NO_MEMORY] = "no_memory",
@@ -34,6 +37,7 @@ static const char *const table_names[] = {
     [QP_TABLE_TENSORS] = "tensors",
     [QP_TABLE_OPERATORS] = "operators",
     [QP_TABLE_PARAMETERS] = "parameters",
+    [QP_TABLE_SYMBOLS] = "symbols",
 };
 
 const char *qp_status_token(qp_status status)

@@ -180,15 +180,16 @@ uint32_t qp_certificate_flags(const qp_certificate *certificate)
 static uint64_t node_reasons(const qp_graph *graph, const qp_node *node)
 {
     uint64_t reasons = 0;
-    const char *why = NULL;
+    qp_npu_reason why = QP_NPU_INSIDE;
 
     if (node->op->npu == QP_NPU_NO)
         reasons |= (uint64_t)1 << (QP_REASON_OPERATORS + node->op->opcode - 1);
     if (node->op->npu_reason != NULL)
         why = node->op->npu_reason(node->params, graph->tensors[node->in[0]].channels);
-    if (why != NULL)
-        reasons |= (uint64_t)1 << (strcmp(why, "conv_groups") == 0 ? QP_REASON_CONV_GROUPS
-                                                                   : QP_REASON_CROP_SCALAR);
+    if (why == QP_NPU_CONV_GROUPS)
+        reasons |= (uint64_t)1 << QP_REASON_CONV_GROUPS;
+    if (why == QP_NPU_CROP_SCALAR)
+        reasons |= (uint64_t)1 << QP_REASON_CROP_SCALAR;
     return reasons;
 }
 
@@ -238,15 +239,16 @@ static qp_status fail_profile(const qp_graph_bounds *bounds, qp_profile profile,
         place.table = strcmp(failure->where, "input") == 0 ? QP_TABLE_INPUTS : QP_TABLE_SCALARS;
         place.record = failure->index;
     }
+    bool alone = strcmp(failure->role, "graph") == 0; /* certified on its own */
     if (failure->bits != 0)
         return qp_fail_at(error, QP_MODEL_MISMATCH, place,
-                          "role %s does not meet %s: %s %u%s%s needs %u bits for %s",
-                          failure->role, name, failure->where, failure->index, node ? ", " : "",
-                          operator_name, failure->bits, failure->key);
-    return qp_fail_at(error, QP_MODEL_MISMATCH, place,
-                      "role %s does not meet %s: %s %u%s%s fails %s", failure->role, name,
-                      failure->where, failure->index, node ? ", " : "", operator_name,
-                      failure->key);
+                          "%s%s does not meet %s: %s %u%s%s needs %u bits for %s",
+                          alone ? "the " : "role ", failure->role, name, failure->where,
+                          failure->index, node ? ", " : "", operator_name, failure->bits,
+                          failure->key);
+    return qp_fail_at(error, QP_MODEL_MISMATCH, place, "%s%s does not meet %s: %s %u%s%s fails %s",
+                      alone ? "the " : "role ", failure->role, name, failure->where, failure->index,
+                      node ? ", " : "", operator_name, failure->key);
 }
 
 qp_status qp_bounds_require(const qp_graph_bounds *bounds, qp_profile profile, qp_error *error)

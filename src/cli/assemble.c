@@ -111,12 +111,13 @@ static int verb(int argc, char **argv)
 }
 
 static const char help[] =
-    "Usage: quipu assemble GRAPH.json [-o OUT.whg1]\n"
+    "usage: quipu assemble GRAPH.json [-o OUT.whg1]\n"
     "\n"
     "Makes a WHG1 graph from the JSON that 'quipu dump' writes, edited or not. Strict: an unknown\n"
     "member, a value outside its range or an array of other dimensions is refused with its line "
     "and\n"
-    "column. The graph is loaded once before it is written.\n"
+    "column. The graph is loaded once before it is written\n"
+    "(load steps 1 to 7; 'quipu certify' makes step 8, the bounds pass).\n"
     "\n"
     "  GRAPH.json         the JSON, or - for standard input; the .npy files that it names lie in\n"
     "                     its folder or below (of standard input: the current folder)\n"

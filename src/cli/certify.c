@@ -38,12 +38,12 @@ static bool read_tensor(options *o)
 
 static int check_options(options *o)
 {
-    if (o->path == NULL)
-        return qp_cli_usage("certify", "a graph is missing");
     if (o->profile != NULL && !read_profile(o))
         return qp_cli_usage("certify", "the profile is acc32 or acc64, not '%.40s'", o->profile);
     if (o->admissible != NULL && !read_tensor(o))
         return qp_cli_usage("certify", "'%.40s' is no tensor's number", o->admissible);
+    if (o->path == NULL)
+        return qp_cli_usage("certify", "a graph is missing");
     if (o->digest + o->html + (o->admissible != NULL) > 1)
         return qp_cli_usage("certify", "--digest, --html and --admissible exclude one another");
     if (o->json && o->admissible == NULL)
@@ -93,9 +93,19 @@ static void put_digest(const qp_buffer *json, qp_buffer *text)
     qp_buffer_text(text, "\n");
 }
 
+static bool has_reader(const qp_graph *graph, uint32_t tensor)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        for (uint32_t k = 0; k < graph->nodes[i].n_in; k++)
+            if (graph->nodes[i].in[k] == tensor)
+                return true;
+    return false;
+}
+
 static void put_admissible(const qp_certificate *certificate, const options *o, qp_buffer *text)
 {
     int64_t lo, hi;
+    bool limited = has_reader(certificate->graphs[0].graph, o->tensor);
 
     if (o->json)
         qp_buffer_format(text, "{\"tensor\":%" PRIu32, o->tensor);
@@ -108,6 +118,8 @@ static void put_admissible(const qp_certificate *certificate, const options *o, 
                              lo, hi);
         else if (o->json)
             qp_buffer_format(text, ",\"%s\":null", name);
+        else if (!limited)
+            qp_buffer_format(text, "%s  any: no operator reads the tensor\n", name);
         else if (has)
             qp_buffer_format(text, "%s  %" PRId64 "..%" PRId64 "\n", name, lo, hi);
         else

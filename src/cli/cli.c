@@ -72,13 +72,35 @@ qp_status qp_cli_read(const char *path, qp_file *file, qp_error *error)
     return qp_file_open(path, NULL, file, error);
 }
 
+const char *qp_cli_kind(const uint8_t *bytes, size_t size)
+{
+    static const struct {
+        const char *magic, *name;
+    } kinds[] = {
+        {"WHG1", "a WHG1 graph"},      {"\x89PNG", "a PNG picture"},
+        {"\x93NUMPY", "a .npy array"}, {"\xFF\xD8\xFF", "a JPEG picture"},
+        {"GIF8", "a GIF picture"},     {"RIFF", "a RIFF file"},
+        {"GGUF", "a GGUF file"},       {"{", "JSON"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].magic);
+        if (size >= length && memcmp(bytes, kinds[i].magic, length) == 0)
+            return kinds[i].name;
+    }
+    return NULL;
+}
+
 qp_status qp_cli_graph(const char *path, qp_file *file, qp_graph **graph, qp_error *error)
 {
     *graph = NULL;
     qp_status status = qp_cli_read(path, file, error);
     if (status != QP_OK)
         return status;
-    status = qp_graph_load(file->bytes, file->size, NULL, graph, error);
+    const char *kind = qp_cli_kind(file->bytes, file->size);
+    if (kind != NULL && strcmp(kind, "a WHG1 graph") != 0)
+        status = qp_fail(error, QP_MODEL_MISMATCH, "not a WHG1 graph: it begins as %s", kind);
+    else
+        status = qp_graph_load(file->bytes, file->size, NULL, graph, error);
     if (status != QP_OK)
         qp_file_close(file);
     return status;
@@ -157,6 +179,8 @@ int qp_args_usage(const qp_args *args)
 bool qp_cli_i64(const char *text, int64_t *value)
 {
     char *end;
+    if (text[0] != '-' && (text[0] < '0' || text[0] > '9')) /* strtoimax passes spaces and '+' */
+        return false;
     errno = 0;
     intmax_t parsed = strtoimax(text, &end, 10);
     if (end == text || *end != '\0' || errno == ERANGE || parsed < INT64_MIN || parsed > INT64_MAX)

@@ -23,6 +23,11 @@ enum { QP_EXIT_OK = 0, QP_EXIT_REFUSED = 1, QP_EXIT_USAGE = 2, QP_EXIT_ENVIRONME
     ROW(compare, "the first tensor in which two traces differ")                                    \
     ROW(dump, "a graph as JSON that people can read and edit")                                     \
     ROW(assemble, "a graph's bytes from its JSON")                                                 \
+    ROW(lower, "the graphs and the certificate of a parameter set")                                \
+    ROW(encode, "a picture or a video to a .qp file")                                              \
+    ROW(decode, "a .qp file to its picture, video or sound")                                       \
+    ROW(upscale, "a picture of twice the size, exactly")                                           \
+    ROW(set, "what a parameter set is, its pin, and whether it holds")                             \
     ROW(vectors, "write the reference conformance vectors")                                        \
     ROW(conform, "run a directory of conformance vectors")
 
@@ -54,6 +59,9 @@ qp_status qp_cli_read(const char *path, qp_file *file, qp_error *error);
 /* A graph from a file or from standard input, which then stays in `file`. Ownership: qp_graph_free,
  * then qp_file_close. */
 qp_status qp_cli_graph(const char *path, qp_file *file, qp_graph **graph, qp_error *error);
+
+/* What a file of another kind than expected begins as ("a PNG picture"), or NULL. */
+const char *qp_cli_kind(const uint8_t *bytes, size_t size);
 
 /* ---- options ------------------------------------------------------------------------------ */
 

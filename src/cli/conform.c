@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 
 #include "cli/cli.h"
+#include "cli/conform_set.h"
 #include "conform/conform.h"
 
 #include <dirent.h>
@@ -22,7 +23,8 @@ static const char help[] =
     "  vectors/OPERATOR.jsonl, graphs/NAME.jsonl   graphs and their decodes\n"
     "  certificates/whg1.jsonl                     graphs and their certificates\n"
     "  npu.jsonl                                   which graphs an accelerator may run\n"
-    "  stage/, certificates/NAME/                  not run by this build: counted as skipped\n\n"
+    "  stage/OPERATOR.jsonl                        operands of a stage operator, what it gives\n"
+    "  certificates/CAPABILITY/                    parameter sets, certificates and graphs\n\n"
     "FILE.jsonl has the form of a vector file; - is standard input. Lines must be canonical\n"
     "JSON (section 8.5).\n\n"
     "  --profile acc32|acc64   run only the vectors tagged with this profile, under it\n"
@@ -151,7 +153,7 @@ static qp_status list_entry(const char *root, char *path, unsigned depth, path_l
         free(path);
         return qp_fail_memory(error, "the list of files");
     }
-    bool is_folder = stat(whole, &facts) == 0 && S_ISDIR(facts.st_mode);
+    bool is_folder = lstat(whole, &facts) == 0 && S_ISDIR(facts.st_mode); /* no link is followed */
     free(whole);
     if (!is_folder)
         return add_path(list, path) ? QP_OK : qp_fail_memory(error, "the list of files");
@@ -193,7 +195,10 @@ static int compare_paths(const void *a, const void *b)
 typedef enum file_kind {
     KIND_VECTORS,
     KIND_CERTIFICATES,
+    KIND_STAGE,
     KIND_NPU,
+    KIND_SET,
+    KIND_SET_PART, /* compared with its certificate */
     KIND_SKIPPED,
     KIND_UNKNOWN
 } file_kind;
@@ -208,15 +213,19 @@ static bool is_lines_of(const char *path, const char *folder)
 
 static file_kind kind_of(const char *path)
 {
-    static const char certificates[] = "certificates/", stage[] = "stage/";
+    static const char certificates[] = "certificates/";
     if (is_lines_of(path, "vectors/") || is_lines_of(path, "graphs/"))
         return KIND_VECTORS;
     if (strcmp(path, "certificates/whg1.jsonl") == 0)
         return KIND_CERTIFICATES;
     if (strcmp(path, "npu.jsonl") == 0)
         return KIND_NPU;
-    if (strncmp(path, stage, sizeof stage - 1) == 0)
-        return KIND_SKIPPED;
+    if (is_lines_of(path, "stage/"))
+        return KIND_STAGE;
+    if (qp_conform_set_is_certificate(path))
+        return KIND_SET;
+    if (qp_conform_set_is_part(path))
+        return KIND_SET_PART;
     if (strncmp(path, certificates, sizeof certificates - 1) == 0 &&
         strchr(path + sizeof certificates - 1, '/') != NULL)
         return KIND_SKIPPED;
@@ -226,13 +235,14 @@ static file_kind kind_of(const char *path)
 /* The rules of a file; the operator's name goes to `name`. */
 static qp_conform_rules rules_of(const command *c, const char *path, file_kind kind, char name[64])
 {
-    static const char vectors[] = "vectors/";
-    const size_t start = sizeof vectors - 1;
+    const char *slash = strchr(path, '/');
     qp_conform_rules rules = c->rules;
 
-    rules.form = kind == KIND_CERTIFICATES ? QP_CONFORM_CERTIFICATE : QP_CONFORM_VECTOR;
-    if (kind == KIND_VECTORS && strncmp(path, vectors, start) == 0) {
-        snprintf(name, 64, "%.*s", (int)(strlen(path + start) - strlen(".jsonl")), path + start);
+    rules.form = kind == KIND_CERTIFICATES ? QP_CONFORM_CERTIFICATE
+                 : kind == KIND_STAGE      ? QP_CONFORM_STAGE
+                                           : QP_CONFORM_VECTOR;
+    if (kind == KIND_STAGE || strncmp(path, "vectors/", strlen("vectors/")) == 0) {
+        snprintf(name, 64, "%.*s", (int)(strlen(slash + 1) - strlen(".jsonl")), slash + 1);
         rules.operator_name = name;
     }
     return rules;
@@ -242,6 +252,10 @@ static qp_status run_file(command *c, const char *path, file_kind kind, qp_error
 {
     qp_file file;
     char name[64];
+    if (kind == KIND_SET)
+        return qp_conform_set(&c->run, c->path, path, error);
+    if (kind == KIND_SET_PART)
+        return QP_OK;
     char *whole = join(c->path, path);
     if (whole == NULL)
         return qp_fail_memory(error, "a path");
@@ -268,6 +282,13 @@ static int refuse(const char *path, const qp_error *error)
 }
 
 /* npu.jsonl is compared last: it names the vectors of every file. */
+/* A README beside the vectors needs no word. */
+static bool is_page(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".md") == 0;
+}
+
 static int run_files(command *c, const path_list *list)
 {
     qp_error error = {0};
@@ -278,9 +299,9 @@ static int run_files(command *c, const path_list *list)
         file_kind kind = kind_of(path);
         if (kind == KIND_NPU)
             npu = path;
-        else if (kind == KIND_UNKNOWN)
+        else if (kind == KIND_UNKNOWN && !is_page(path))
             fprintf(stderr, "quipu conform: %s: not a conformance file, ignored\n", path);
-        else if (run_file(c, path, kind, &error) != QP_OK)
+        else if (kind != KIND_UNKNOWN && run_file(c, path, kind, &error) != QP_OK)
             return refuse(path, &error);
     }
     if (npu != NULL && run_file(c, npu, KIND_NPU, &error) != QP_OK)
@@ -303,6 +324,10 @@ static int finish(command *c, int code)
     if (code != QP_EXIT_OK && !c->json)
         return code;
     print_counts(c);
+    if (code == QP_EXIT_OK && c->run.passed + c->run.failed + c->run.skipped == 0) {
+        fprintf(stderr, "quipu conform: %s holds no vector\n", c->path);
+        return QP_EXIT_REFUSED;
+    }
     return code != QP_EXIT_OK ? code : c->run.failed > 0 ? QP_EXIT_REFUSED : QP_EXIT_OK;
 }
 

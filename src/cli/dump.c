@@ -156,7 +156,7 @@ static int verb(int argc, char **argv)
 }
 
 static const char help[] =
-    "Usage: quipu dump GRAPH [-o OUT.json] [--weights-dir DIR]\n"
+    "usage: quipu dump GRAPH [-o OUT.json] [--weights-dir DIR]\n"
     "\n"
     "Writes a WHG1 graph as JSON that people can read and edit. 'quipu assemble' makes the bytes\n"
     "again: dump and then assemble give the same file, byte for byte.\n"

@@ -23,7 +23,7 @@ static uint32_t box_of_origin(const qp_graph *graph, uint32_t tensor)
     return origin.input ? origin.index : graph->n_inputs + origin.index;
 }
 
-static void add_box(qp_layout *l, qp_box_kind kind, uint32_t index, uint32_t layer)
+static void add_box(qp_graph_layout *l, qp_box_kind kind, uint32_t index, uint32_t layer)
 {
     int32_t width = kind == QP_BOX_OPERATOR ? WIDTH_OPERATOR
                     : kind == QP_BOX_BEND   ? WIDTH_BEND
@@ -33,7 +33,7 @@ static void add_box(qp_layout *l, qp_box_kind kind, uint32_t index, uint32_t lay
         l->n_layers = layer + 1;
 }
 
-static uint32_t layer_below(const qp_layout *l, const uint32_t *tensors, uint32_t count)
+static uint32_t layer_below(const qp_graph_layout *l, const uint32_t *tensors, uint32_t count)
 {
     uint32_t layer = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -43,7 +43,7 @@ static uint32_t layer_below(const qp_layout *l, const uint32_t *tensors, uint32_
     return layer;
 }
 
-static void lower_input(qp_layout *l, uint32_t tensor, uint32_t layer, uint32_t *highest)
+static void lower_input(qp_graph_layout *l, uint32_t tensor, uint32_t layer, uint32_t *highest)
 {
     qp_origin origin = l->graph->origins[tensor];
     if (origin.input && layer < highest[origin.index])
@@ -51,7 +51,7 @@ static void lower_input(qp_layout *l, uint32_t tensor, uint32_t layer, uint32_t 
 }
 
 /* Inputs start in layer 0 and then come down to just above their first reader. */
-static bool place_layers(qp_layout *l)
+static bool place_layers(qp_graph_layout *l)
 {
     const qp_graph *g = l->graph;
     uint32_t *highest = qp_arena_allocate(&l->arena, g->n_inputs, sizeof *highest);
@@ -87,7 +87,8 @@ static uint32_t output_port(const qp_graph *graph, uint32_t tensor)
     return port;
 }
 
-static void add_link(qp_layout *l, uint32_t from, uint32_t to, uint32_t tensor, uint32_t to_port)
+static void add_link(qp_graph_layout *l, uint32_t from, uint32_t to, uint32_t tensor,
+                     uint32_t to_port)
 {
     bool bend = l->boxes[from].kind == QP_BOX_BEND;
     l->links[l->n_links++] =
@@ -95,9 +96,10 @@ static void add_link(qp_layout *l, uint32_t from, uint32_t to, uint32_t tensor, 
 }
 
 /* Something to do for each reader of a tensor: `port` is which input of the box it is. */
-typedef void visit_fn(qp_layout *l, uint32_t *data, uint32_t tensor, uint32_t box, uint32_t port);
+typedef void visit_fn(qp_graph_layout *l, uint32_t *data, uint32_t tensor, uint32_t box,
+                      uint32_t port);
 
-static void visit_readers(qp_layout *l, visit_fn *visit, uint32_t *data)
+static void visit_readers(qp_graph_layout *l, visit_fn *visit, uint32_t *data)
 {
     const qp_graph *g = l->graph;
     for (uint32_t i = 0; i < g->n_nodes; i++)
@@ -108,7 +110,7 @@ static void visit_readers(qp_layout *l, visit_fn *visit, uint32_t *data)
 }
 
 /* The reader in the lowest layer decides how far a tensor's way goes. */
-static void visit_depth(qp_layout *l, uint32_t *deepest, uint32_t tensor, uint32_t box,
+static void visit_depth(qp_graph_layout *l, uint32_t *deepest, uint32_t tensor, uint32_t box,
                         uint32_t port)
 {
     (void)port;
@@ -117,7 +119,7 @@ static void visit_depth(qp_layout *l, uint32_t *deepest, uint32_t tensor, uint32
 }
 
 /* `first_bend` holds each tensor's first bend; the others follow it. */
-static void visit_link(qp_layout *l, uint32_t *first_bend, uint32_t tensor, uint32_t box,
+static void visit_link(qp_graph_layout *l, uint32_t *first_bend, uint32_t tensor, uint32_t box,
                        uint32_t port)
 {
     uint32_t source = box_of_origin(l->graph, tensor);
@@ -126,7 +128,7 @@ static void visit_link(qp_layout *l, uint32_t *first_bend, uint32_t tensor, uint
     add_link(l, from, box, tensor, port);
 }
 
-static qp_status count_bends(const qp_layout *l, const uint32_t *deepest, uint32_t *count)
+static qp_status count_bends(const qp_graph_layout *l, const uint32_t *deepest, uint32_t *count)
 {
     uint64_t bends = 0;
     for (uint32_t t = 0; t < l->graph->n_tensors; t++) {
@@ -140,7 +142,7 @@ static qp_status count_bends(const qp_layout *l, const uint32_t *deepest, uint32
     return QP_OK;
 }
 
-static void add_bends(qp_layout *l, const uint32_t *deepest, uint32_t *first_bend)
+static void add_bends(qp_graph_layout *l, const uint32_t *deepest, uint32_t *first_bend)
 {
     for (uint32_t t = 0; t < l->graph->n_tensors; t++) {
         uint32_t from = box_of_origin(l->graph, t);
@@ -162,7 +164,7 @@ static uint32_t count_readers(const qp_graph *g)
     return readers;
 }
 
-static qp_status make_links(qp_layout *l)
+static qp_status make_links(qp_graph_layout *l)
 {
     const qp_graph *g = l->graph;
     uint32_t bends, readers = count_readers(g);
@@ -186,7 +188,7 @@ static qp_status make_links(qp_layout *l)
 }
 
 /* Sorts the links by the layers of their lower ends, and fills the layers in the boxes' order. */
-static qp_status make_layers(qp_layout *l)
+static qp_status make_layers(qp_graph_layout *l)
 {
     qp_arena *arena = &l->arena;
     qp_link *sorted = qp_arena_allocate(arena, l->n_links, sizeof *sorted);
@@ -225,7 +227,7 @@ typedef struct qp_pull {
 } qp_pull;
 
 /* The links between a layer and the one above (or below) it. */
-static void side_links(const qp_layout *l, uint32_t layer, bool above, uint32_t *first,
+static void side_links(const qp_graph_layout *l, uint32_t layer, bool above, uint32_t *first,
                        uint32_t *end)
 {
     uint32_t lower = above ? layer : layer + 1;
@@ -233,7 +235,7 @@ static void side_links(const qp_layout *l, uint32_t layer, bool above, uint32_t 
     *end = lower < l->n_layers ? l->first_link[lower + 1] : l->n_links;
 }
 
-static void clear_pull(const qp_layout *l, uint32_t layer, qp_pull *pull)
+static void clear_pull(const qp_graph_layout *l, uint32_t layer, qp_pull *pull)
 {
     for (uint32_t i = 0; i < l->layer_size[layer]; i++) {
         pull->sum[l->layers[layer][i]] = 0;
@@ -242,13 +244,13 @@ static void clear_pull(const qp_layout *l, uint32_t layer, qp_pull *pull)
 }
 
 /* The outputs of a link's upper end, and the inputs of its lower end; 0 where it is no operator. */
-static uint32_t ports_above(const qp_layout *l, const qp_link *link)
+static uint32_t ports_above(const qp_graph_layout *l, const qp_link *link)
 {
     const qp_box *box = &l->boxes[link->from];
     return box->kind == QP_BOX_OPERATOR ? l->graph->nodes[box->index].n_out : 0;
 }
 
-static uint32_t ports_below(const qp_layout *l, const qp_link *link)
+static uint32_t ports_below(const qp_graph_layout *l, const qp_link *link)
 {
     const qp_box *box = &l->boxes[link->to];
     return box->kind == QP_BOX_OPERATOR ? l->graph->nodes[box->index].n_in : 0;
@@ -263,14 +265,14 @@ static int64_t port_place(const qp_box *box, uint32_t port, uint32_t ports)
 }
 
 /* The mean place of a box's neighbours; one without neighbours on this side stays where it is. */
-static int64_t mean_place(const qp_layout *l, const qp_pull *pull, uint32_t box)
+static int64_t mean_place(const qp_graph_layout *l, const qp_pull *pull, uint32_t box)
 {
     if (pull->weight[box] == 0)
         return (int64_t)l->boxes[box].place * PLACE;
     return pull->sum[box] / pull->weight[box];
 }
 
-static void order_layer(qp_layout *l, uint32_t layer, bool above, qp_pull *pull)
+static void order_layer(qp_graph_layout *l, uint32_t layer, bool above, qp_pull *pull)
 {
     uint32_t first, end, *boxes = l->layers[layer];
 
@@ -303,28 +305,28 @@ static int32_t port_at(const qp_box *box, uint32_t port, uint32_t ports)
                       : (int32_t)(box->width * ((int64_t)port + 1) / (ports + 1)) - box->width / 2;
 }
 
-static int32_t leaves_at(const qp_layout *l, const qp_link *link)
+static int32_t leaves_at(const qp_graph_layout *l, const qp_link *link)
 {
     return port_at(&l->boxes[link->from], link->from_port, ports_above(l, link));
 }
 
-static int32_t meets_at(const qp_layout *l, const qp_link *link)
+static int32_t meets_at(const qp_graph_layout *l, const qp_link *link)
 {
     return port_at(&l->boxes[link->to], link->to_port, ports_below(l, link));
 }
 
-int32_t qp_layout_leaves(const qp_layout *l, const qp_link *link)
+int32_t qp_layout_leaves(const qp_graph_layout *l, const qp_link *link)
 {
     return l->boxes[link->from].x + leaves_at(l, link);
 }
 
-int32_t qp_layout_meets(const qp_layout *l, const qp_link *link)
+int32_t qp_layout_meets(const qp_graph_layout *l, const qp_link *link)
 {
     return l->boxes[link->to].x + meets_at(l, link);
 }
 
 /* Long ways are to be straight. */
-static int64_t link_weight(const qp_layout *l, const qp_link *link)
+static int64_t link_weight(const qp_graph_layout *l, const qp_link *link)
 {
     int bends =
         (l->boxes[link->from].kind == QP_BOX_BEND) + (l->boxes[link->to].kind == QP_BOX_BEND);
@@ -346,7 +348,7 @@ static int64_t run_mean(const qp_run *run)
  * Isotonic regression: with what lies left of a box subtracted, the x of a layer must not decrease;
  * neighbours that ask for the wrong order are joined in a run until no two runs do.
  */
-static void settle_layer(qp_layout *l, uint32_t layer, const qp_pull *pull, qp_run *runs)
+static void settle_layer(qp_graph_layout *l, uint32_t layer, const qp_pull *pull, qp_run *runs)
 {
     const uint32_t *boxes = l->layers[layer];
     uint32_t n_runs = 0;
@@ -379,7 +381,7 @@ static void settle_layer(qp_layout *l, uint32_t layer, const qp_pull *pull, qp_r
         }
 }
 
-static void settle(qp_layout *l, uint32_t layer, bool above, qp_pull *pull, qp_run *runs)
+static void settle(qp_graph_layout *l, uint32_t layer, bool above, qp_pull *pull, qp_run *runs)
 {
     uint32_t first, end;
 
@@ -398,7 +400,7 @@ static void settle(qp_layout *l, uint32_t layer, bool above, qp_pull *pull, qp_r
 }
 
 /* Moves everything so that the leftmost edge is at 0. */
-static void shift_to_zero(qp_layout *l)
+static void shift_to_zero(qp_graph_layout *l)
 {
     int32_t least = INT32_MAX, most = INT32_MIN;
     for (uint32_t i = 0; i < l->n_boxes; i++) {
@@ -411,7 +413,7 @@ static void shift_to_zero(qp_layout *l)
     l->width = most - least;
 }
 
-static qp_status arrange(qp_layout *l)
+static qp_status arrange(qp_graph_layout *l)
 {
     qp_pull pull = {qp_arena_allocate(&l->arena, l->n_boxes, sizeof *pull.sum),
                     qp_arena_allocate(&l->arena, l->n_boxes, sizeof *pull.weight)};
@@ -431,9 +433,9 @@ static qp_status arrange(qp_layout *l)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-qp_status qp_layout_make(const qp_graph *graph, qp_layout *layout)
+qp_status qp_layout_make(const qp_graph *graph, qp_graph_layout *layout)
 {
-    *layout = (qp_layout){.graph = graph};
+    *layout = (qp_graph_layout){.graph = graph};
     qp_arena_init(&layout->arena, NULL);
     if (graph->n_nodes > QP_LAYOUT_OPERATORS_MAX)
         return QP_TOO_LARGE;
@@ -449,7 +451,7 @@ qp_status qp_layout_make(const qp_graph *graph, qp_layout *layout)
     return status == QP_OK ? arrange(layout) : status;
 }
 
-void qp_layout_free(qp_layout *layout)
+void qp_layout_free(qp_graph_layout *layout)
 {
     qp_arena_free(&layout->arena);
 }

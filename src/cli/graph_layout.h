@@ -28,7 +28,7 @@ typedef struct qp_link {
     uint32_t from_port, to_port; /* which output and input of the two */
 } qp_link;
 
-typedef struct qp_layout {
+typedef struct qp_graph_layout {
     qp_arena arena;
     const qp_graph *graph;
     qp_box *boxes;
@@ -40,15 +40,15 @@ typedef struct qp_layout {
     uint32_t *layer_size;
     uint32_t n_layers;
     int32_t width;
-} qp_layout;
+} qp_graph_layout;
 
 /* QP_OK, QP_NO_MEMORY, or QP_TOO_LARGE where a graph is too big for a picture. The graph must
  * outlive the layout. Ownership: qp_layout_free, whatever the outcome. */
-qp_status qp_layout_make(const qp_graph *graph, qp_layout *layout);
-void qp_layout_free(qp_layout *layout);
+qp_status qp_layout_make(const qp_graph *graph, qp_graph_layout *layout);
+void qp_layout_free(qp_graph_layout *layout);
 
 /* Where a link leaves its upper box and meets its lower one, from the left. */
-int32_t qp_layout_leaves(const qp_layout *layout, const qp_link *link);
-int32_t qp_layout_meets(const qp_layout *layout, const qp_link *link);
+int32_t qp_layout_leaves(const qp_graph_layout *layout, const qp_link *link);
+int32_t qp_layout_meets(const qp_graph_layout *layout, const qp_link *link);
 
 #endif

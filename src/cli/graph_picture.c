@@ -21,7 +21,7 @@ enum {
 
 typedef struct qp_picture {
     const qp_graph_bounds *bounds;
-    const qp_layout *layout;
+    const qp_graph_layout *layout;
     const qp_first_failures *failures;
     size_t graph;
     qp_buffer *page;
@@ -75,7 +75,7 @@ static void put_link(qp_picture *p, const qp_link *link)
 }
 
 /* Whether the lines of a tensor leave to the right, so that its label stands to the left. */
-static bool leaves_to_the_right(const qp_layout *layout, uint32_t tensor)
+static bool leaves_to_the_right(const qp_graph_layout *layout, uint32_t tensor)
 {
     int64_t drift = 0;
     for (uint32_t i = 0; i < layout->n_links; i++) {
@@ -298,7 +298,7 @@ static void put_boxes(qp_picture *p)
 qp_status qp_graph_picture(const qp_graph_bounds *bounds, size_t graph,
                            const qp_first_failures *failures, qp_buffer *page, int32_t *width)
 {
-    qp_layout layout;
+    qp_graph_layout layout;
     qp_status status = qp_layout_make(bounds->graph, &layout);
     if (status == QP_OK) {
         qp_picture p = {.bounds = bounds,

@@ -40,19 +40,34 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+/* The exit code once all that was printed has been taken; a verb that met the failure itself has
+ * said so. */
+static int finish(int code)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code == QP_EXIT_ENVIRONMENT)
+        return code;
+    fputs("quipu: standard output cannot be written\n", stderr);
+    return QP_EXIT_ENVIRONMENT;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
         return QP_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    if (is_one_of(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return QP_EXIT_OK;
+        return finish(QP_EXIT_OK);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("quipu %s\n", qp_version());
-        return QP_EXIT_OK;
+        return finish(QP_EXIT_OK);
     }
     const qp_verb *verb = find_verb(argv[1]);
     if (verb == NULL) {
@@ -61,12 +76,7 @@ int main(int argc, char **argv)
     }
     if (asks_for_help(argc - 1, argv + 1)) {
         fputs(verb->help, stdout);
-        return QP_EXIT_OK;
+        return finish(QP_EXIT_OK);
     }
-    int code = verb->run(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "quipu %s: standard output cannot be written\n", verb->name);
-        return QP_EXIT_ENVIRONMENT;
-    }
-    return code;
+    return finish(verb->run(argc - 1, argv + 1));
 }

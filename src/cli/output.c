@@ -2,7 +2,7 @@
 /*
  * output.c - writing a whole result: a file beside the target, then a rename.
  */
-#define _POSIX_C_SOURCE 200809L /* stat */
+#define _POSIX_C_SOURCE 200809L /* lstat, chmod */
 
 #include "cli/output.h"
 
@@ -36,10 +36,24 @@ static bool write_and_close(FILE *stream, const void *bytes, size_t size)
     return written;
 }
 
+/* Pipes, devices and symbolic links (/dev/stdout is one) are written through, not replaced. */
 static bool is_special(const char *path)
 {
     struct stat facts;
-    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+    return lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+}
+
+/* Gives the new file the permissions of the one that it replaces. */
+static void keep_mode(const char *path, const char *beside)
+{
+#if defined(__wasi__) /* its files have no permissions */
+    (void)path;
+    (void)beside;
+#else
+    struct stat facts;
+    if (stat(path, &facts) == 0)
+        (void)chmod(beside, facts.st_mode & 07777); /* the bytes matter more than the mode */
+#endif
 }
 
 static qp_status write_in_place(const char *path, const void *bytes, size_t size, qp_error *error)
@@ -77,6 +91,7 @@ static qp_status replace(const char *path, qp_buffer *name, const void *bytes, s
     if (stream == NULL)
         return fail_write(error, path);
     const char *beside = (const char *)name->bytes;
+    keep_mode(path, beside);
     if (!write_and_close(stream, bytes, size) || rename(beside, path) != 0) {
         qp_status status = fail_write(error, path);
         remove(beside);

@@ -91,7 +91,7 @@ static bool check_size(decoder *d)
     uint64_t pixels = (uint64_t)d->shape.height * d->shape.width;
     uint64_t row = png_get_rowbytes(d->png, d->info); /* before any expansion */
     if (pixels > QP_PICTURE_MAX_PIXELS)
-        return refuse(&d->failure, QP_TOO_LARGE, "the picture has more than 2^28 pixels");
+        return refuse(&d->failure, QP_TOO_LARGE, "the picture has more than 2^26 pixels");
     if (row * d->shape.height / MOST_EXPANSION > d->size)
         return refuse(&d->failure, QP_TOO_LARGE, "the picture has more pixels than its file holds");
     return true;

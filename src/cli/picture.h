@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 
-#define QP_PICTURE_MAX_PIXELS ((uint64_t)1 << 28)
+/* No plane of a tensor holds more (integer-operators.md section 3). */
+#define QP_PICTURE_MAX_PIXELS ((uint64_t)1 << 26)
 
 typedef struct qp_picture_size {
     uint32_t channels; /* 1 (grey) or 3 (red, green, blue) */
@@ -31,7 +32,7 @@ bool qp_picture_supported(void);
  * 8-bit grey and RGB are read as they are, without any colour management; a palette is expanded to
  * RGB, and grey of 1, 2 or 4 bits to the 8 bits it stands for (v * 255 / (2^bits - 1)). Refused
  * (QP_FIELD_RANGE): 16 bits a sample, which 8 cannot hold, and transparency unless every pixel is
- * opaque. QP_MALFORMED when libpng finds the file damaged; QP_TOO_LARGE for more than 2^28 pixels,
+ * opaque. QP_MALFORMED when libpng finds the file damaged; QP_TOO_LARGE for more than 2^26 pixels,
  * and for more pixels than the file's length can compress to, before anything is allocated. */
 qp_status qp_picture_read(const uint8_t *bytes, size_t size, const qp_allocator *allocator,
                           qp_picture *picture, qp_error *error);

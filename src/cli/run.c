@@ -131,14 +131,14 @@ static void split_pictures(qp_run *run)
             qp_graph_tensor(run->graph, tensor).channels != 1)
             continue;
         qp_source_split(&run->sources[i]);
-        run->layout = QP_LAYOUT_PLANES;
+        run->layout = QP_RESULT_PLANES;
         run->decodes = run->sources[i].frames;
     }
 }
 
 static int count_sequence(qp_run *run)
 {
-    run->layout = QP_LAYOUT_SEQUENCE;
+    run->layout = QP_RESULT_SEQUENCE;
     for (size_t i = 0; i < run->n_sources; i++) {
         size_t frames = run->sources[i].frames;
         if (i == 0)
@@ -160,7 +160,7 @@ static int count_sequence(qp_run *run)
 static int set_layout(qp_run *run)
 {
     int code = QP_EXIT_OK;
-    run->layout = QP_LAYOUT_SINGLE;
+    run->layout = QP_RESULT_SINGLE;
     run->decodes = 1;
     if (run->options.sequence)
         code = count_sequence(run);
@@ -179,7 +179,7 @@ static int check_pictures(const qp_run *run)
         uint64_t channels = qp_graph_tensor(run->graph, qp_graph_output(run->graph, i)).channels;
         if (!qp_run_is_png(run, i))
             continue;
-        if (run->layout == QP_LAYOUT_SEQUENCE)
+        if (run->layout == QP_RESULT_SEQUENCE)
             return qp_cli_usage("run", "a sequence cannot be written as PNG; use .npy");
         channels *= run->decodes;
         if (channels != 1 && channels != 3)
@@ -196,14 +196,14 @@ static int check_pictures(const qp_run *run)
 static uint64_t now(void)
 {
     struct timespec time;
-    if (timespec_get(&time, TIME_UTC) != TIME_UTC)
+    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0)
         return 0;
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static int start_trace(qp_run *run)
 {
-    qp_trace_run what = {run->graph, run->scalars, run->decodes, run->layout == QP_LAYOUT_PLANES,
+    qp_trace_run what = {run->graph, run->scalars, run->decodes, run->layout == QP_RESULT_PLANES,
                          run->options.trace_tensors};
     if (run->options.trace == NULL)
         return QP_EXIT_OK;
@@ -219,9 +219,9 @@ static void name_decode(qp_run *run, size_t decode)
     static const char *const colours[] = {"red", "green", "blue"};
     char text[sizeof run->error.message];
     memcpy(text, run->error.message, sizeof text);
-    if (run->layout == QP_LAYOUT_PLANES)
+    if (run->layout == QP_RESULT_PLANES)
         snprintf(run->error.message, sizeof text, "%s: %.200s", colours[decode], text);
-    else if (run->layout == QP_LAYOUT_SEQUENCE)
+    else if (run->layout == QP_RESULT_SEQUENCE)
         snprintf(run->error.message, sizeof text, "decode %zu: %.200s", decode, text);
 }
 
@@ -239,12 +239,21 @@ static qp_status take_results(qp_run *run, size_t decode)
     return status;
 }
 
+/* The input's file where an input was refused, otherwise the graph's. */
+static const char *file_at_fault(const qp_run *run)
+{
+    for (size_t i = 0; run->error.table == QP_TABLE_INPUTS && i < run->n_sources; i++)
+        if (run->source_inputs[i] == run->error.record)
+            return run->options.inputs[i];
+    return run->options.graph;
+}
+
 static int decode(qp_run *run, size_t index)
 {
     for (size_t i = 0; i < run->n_sources; i++)
         if (qp_source_frame(&run->sources[i], index, &run->arrays[i], &run->error) != QP_OK)
             return refuse(run, run->options.inputs[i]);
-    if (run->layout == QP_LAYOUT_PLANES)
+    if (run->layout == QP_RESULT_PLANES)
         qp_session_reset(run->session);
 
     uint64_t start = now();
@@ -256,12 +265,12 @@ static int decode(qp_run *run, size_t index)
     if (status == QP_OK)
         return QP_EXIT_OK;
     name_decode(run, index);
-    return refuse(run, run->options.graph);
+    return refuse(run, file_at_fault(run));
 }
 
 static int decode_all(qp_run *run)
 {
-    bool shown = run->layout == QP_LAYOUT_SEQUENCE && isatty(fileno(stderr));
+    bool shown = run->layout == QP_RESULT_SEQUENCE && isatty(fileno(stderr));
     int code = QP_EXIT_OK;
     for (size_t i = 0; i < run->decodes && code == QP_EXIT_OK; i++) {
         if (shown)

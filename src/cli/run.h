@@ -29,7 +29,7 @@ typedef struct qp_run {
     qp_certificate *certificate;
     qp_session *session;
 
-    qp_source *sources; /* of each data input */
+    qp_file_source *sources; /* of each data input */
     qp_array *arrays;
     uint32_t *source_inputs; /* its index in the input table */
     size_t n_sources;
@@ -37,7 +37,7 @@ typedef struct qp_run {
     qp_result *results; /* of each output */
     qp_buffer *encoded; /* of each output that is written */
 
-    qp_layout layout;
+    qp_result_layout layout;
     size_t decodes;
     uint64_t nanoseconds; /* of the decodes */
     bool tracing;

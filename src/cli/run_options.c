@@ -91,6 +91,10 @@ static int check_streams(const qp_run_options *o)
     size_t written = count_dashes(o->outputs, o->n_outputs);
     if (o->trace != NULL)
         written += count_dashes(&o->trace, 1);
+    for (size_t i = 1; i < o->n_outputs; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(o->outputs[i], o->outputs[k]) == 0)
+                return qp_cli_usage("run", "two outputs go to %.100s", o->outputs[i]);
     if (read > 1)
         return qp_cli_usage("run", "standard input can be read once only");
     if (written > 1)
@@ -194,6 +198,22 @@ static int set_scalars(qp_run *run)
     return code;
 }
 
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), least = strlen(ending);
+    return length >= least && strcmp(name + length - least, ending) == 0;
+}
+
+/* A picture's name that is not PNG's: the bytes would not be what the name says. */
+static bool is_other_picture(const char *name)
+{
+    static const char *const endings[] = {".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_in(name, endings[i]))
+            return true;
+    return false;
+}
+
 int qp_run_check_options(qp_run *run)
 {
     const qp_run_options *o = &run->options;
@@ -203,13 +223,11 @@ int qp_run_check_options(qp_run *run)
     if (o->n_outputs > run->info.n_outputs)
         return qp_cli_usage("run", "the graph has %u output%s; %zu given with -o",
                             run->info.n_outputs, plural(run->info.n_outputs), o->n_outputs);
+    for (size_t i = 0; i < o->n_outputs; i++)
+        if (is_other_picture(o->outputs[i]))
+            return qp_cli_usage("run", "%.100s: pictures are written as .png, arrays as .npy",
+                                o->outputs[i]);
     return set_scalars(run);
-}
-
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t length = strlen(name), least = strlen(ending);
-    return length >= least && strcmp(name + length - least, ending) == 0;
 }
 
 bool qp_run_is_png(const qp_run *run, size_t index)

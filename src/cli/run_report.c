@@ -15,7 +15,7 @@ static bool is_picture(const qp_run *run, uint32_t output)
     char lo[80], hi[80];
     int64_t least, greatest;
 
-    if (run->layout == QP_LAYOUT_PLANES)
+    if (run->layout == QP_RESULT_PLANES)
         channels *= run->decodes;
     if (channels != 1 && channels != 3)
         return false;

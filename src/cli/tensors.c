@@ -21,7 +21,7 @@ static bool is_png(const qp_file *file)
     return file->size >= sizeof magic && memcmp(file->bytes, magic, sizeof magic) == 0;
 }
 
-static qp_status open_picture(qp_source *source, bool sequence, qp_error *error)
+static qp_status open_picture(qp_file_source *source, bool sequence, qp_error *error)
 {
     if (sequence)
         return qp_fail(error, QP_MODEL_MISMATCH,
@@ -38,8 +38,12 @@ static qp_status open_picture(qp_source *source, bool sequence, qp_error *error)
     return QP_OK;
 }
 
-static qp_status open_array(qp_source *source, bool sequence, qp_error *error)
+static qp_status open_array(qp_file_source *source, bool sequence, qp_error *error)
 {
+    const char *kind = qp_cli_kind(source->file.bytes, source->file.size);
+    if (kind != NULL && strcmp(kind, "a .npy array") != 0)
+        return qp_fail(error, QP_MALFORMED,
+                       "neither a .npy array nor a PNG picture: it begins as %s", kind);
     qp_status status = qp_npy_read(source->file.bytes, source->file.size, &source->npy, error);
     if (status != QP_OK)
         return status;
@@ -64,9 +68,9 @@ static qp_status open_array(qp_source *source, bool sequence, qp_error *error)
     return QP_OK;
 }
 
-qp_status qp_source_open(qp_source *source, const char *path, bool sequence, qp_error *error)
+qp_status qp_source_open(qp_file_source *source, const char *path, bool sequence, qp_error *error)
 {
-    *source = (qp_source){0};
+    *source = (qp_file_source){0};
     qp_status status = qp_cli_read(path, &source->file, error);
     if (status != QP_OK)
         return status;
@@ -75,28 +79,28 @@ qp_status qp_source_open(qp_source *source, const char *path, bool sequence, qp_
     return open_array(source, sequence, error);
 }
 
-void qp_source_close(qp_source *source)
+void qp_source_close(qp_file_source *source)
 {
     qp_release(NULL, source->values, source->capacity, sizeof *source->values);
     if (source->is_picture)
         qp_picture_free(&source->picture);
     if (source->file.bytes != NULL)
         qp_file_close(&source->file);
-    *source = (qp_source){0};
+    *source = (qp_file_source){0};
 }
 
-bool qp_source_is_colour(const qp_source *source)
+bool qp_source_is_colour(const qp_file_source *source)
 {
     return source->is_picture && source->picture.size.channels == 3;
 }
 
-void qp_source_split(qp_source *source)
+void qp_source_split(qp_file_source *source)
 {
     source->frames = source->channels;
     source->channels = 1;
 }
 
-qp_status qp_source_frame(qp_source *source, size_t index, qp_array *array, qp_error *error)
+qp_status qp_source_frame(qp_file_source *source, size_t index, qp_array *array, qp_error *error)
 {
     size_t frame = source->frames == 1 ? 0 : index;
     size_t total = source->is_picture ? (size_t)source->picture.size.channels *
@@ -160,7 +164,7 @@ void qp_result_free(qp_result *result)
 qp_npy_shape qp_result_shape(const qp_result *result)
 {
     size_t frames = result->frames;
-    if (result->layout == QP_LAYOUT_SEQUENCE)
+    if (result->layout == QP_RESULT_SEQUENCE)
         return (qp_npy_shape){4, {frames, result->channels, result->height, result->width}};
     return (qp_npy_shape){3, {frames * result->channels, result->height, result->width}};
 }
@@ -168,7 +172,7 @@ qp_npy_shape qp_result_shape(const qp_result *result)
 /* Channels of the picture that a result is: one frame of a sequence, or the planes together. */
 static size_t picture_channels(const qp_result *result)
 {
-    return (result->layout == QP_LAYOUT_PLANES ? result->frames : 1) * result->channels;
+    return (result->layout == QP_RESULT_PLANES ? result->frames : 1) * result->channels;
 }
 
 qp_status qp_result_encode(const qp_result *result, bool png, qp_buffer *buffer, qp_error *error)

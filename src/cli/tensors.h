@@ -13,7 +13,7 @@
 /* ---- inputs ------------------------------------------------------------------------------- */
 
 /* A file, and the tensors of one size that it gives: one a decode. */
-typedef struct qp_source {
+typedef struct qp_file_source {
     qp_file file;
     bool is_picture;
     qp_picture picture;
@@ -22,35 +22,35 @@ typedef struct qp_source {
     uint32_t channels, height, width; /* of one frame */
     int64_t *values;                  /* a frame of the .npy array */
     size_t capacity;
-} qp_source;
+} qp_file_source;
 
 /* Opens a .npy file, or a PNG file (told by its first bytes or the name's end), or standard input
  * for "-". An array has the shape [C, H, W], or [H, W] for one channel; with `sequence`
  * [N, C, H, W]. QP_MODEL_MISMATCH for another rank. Ownership: qp_source_close, on failure too. */
-qp_status qp_source_open(qp_source *source, const char *path, bool sequence, qp_error *error);
-void qp_source_close(qp_source *source);
+qp_status qp_source_open(qp_file_source *source, const char *path, bool sequence, qp_error *error);
+void qp_source_close(qp_file_source *source);
 
 /* Whether it is a picture of three channels. */
-bool qp_source_is_colour(const qp_source *source);
+bool qp_source_is_colour(const qp_file_source *source);
 /* Lets each channel be a frame of its own. */
-void qp_source_split(qp_source *source);
+void qp_source_split(qp_file_source *source);
 
 /* The tensor for decode `index`, which stays until the next call. A source of one frame gives it
  * for every decode. */
-qp_status qp_source_frame(qp_source *source, size_t index, qp_array *array, qp_error *error);
+qp_status qp_source_frame(qp_file_source *source, size_t index, qp_array *array, qp_error *error);
 
 /* ---- outputs ------------------------------------------------------------------------------ */
 
 /* How the frames of a result are put together. */
-typedef enum qp_layout {
-    QP_LAYOUT_SINGLE,   /* one frame: [C, H, W] */
-    QP_LAYOUT_PLANES,   /* three: [3C, H, W] */
-    QP_LAYOUT_SEQUENCE, /* any number: [N, C, H, W] */
-} qp_layout;
+typedef enum qp_result_layout {
+    QP_RESULT_SINGLE,   /* one frame: [C, H, W] */
+    QP_RESULT_PLANES,   /* three: [3C, H, W] */
+    QP_RESULT_SEQUENCE, /* any number: [N, C, H, W] */
+} qp_result_layout;
 
 /* The values of one output over all decodes, frame after frame. */
 typedef struct qp_result {
-    qp_layout layout;
+    qp_result_layout layout;
     size_t frames, filled;
     uint32_t channels, height, width; /* of one frame */
     int64_t *values;

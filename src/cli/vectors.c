@@ -19,7 +19,9 @@ static const char help[] =
     "  vectors/OPERATOR.jsonl    graphs of one operator, their inputs, outputs and\n"
     "                            refusals, for each of the thirty operators\n"
     "  graphs/NAME.jsonl         the same for graphs of several operators\n"
+    "  stage/OPERATOR.jsonl      operands of a stage operator and what it gives\n"
     "  certificates/whg1.jsonl   graphs and their bounds certificates\n"
+    "  certificates/CAPABILITY/  small parameter sets, their certificates and graphs\n"
     "  npu.jsonl                 which vectors lie in wai-ops/1-npu\n"
     "\n"
     "Each line is one vector, canonical JSON. The bytes are the same on every machine and\n"
@@ -45,19 +47,26 @@ static qp_status make_directory(const char *path, qp_error *error)
     return qp_fail(error, QP_IO, "cannot make the directory %.150s: %s", path, strerror(errno));
 }
 
-/* Appends "DIRECTORY/path" and a NUL to `name`, up to the last '/' where `parent` is set. */
-static void join(qp_buffer *name, const target *t, const char *path, bool parent)
+/* "DIRECTORY/path" and a NUL, in `name`. */
+static void join(qp_buffer *name, const target *t, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     name->size = 0;
-    qp_buffer_text(name, t->directory);
-    if (!parent || slash != NULL)
-        qp_buffer_text(name, "/");
-    if (!parent)
-        qp_buffer_text(name, path);
-    else if (slash != NULL)
-        qp_buffer_append(name, path, (size_t)(slash - path));
+    qp_buffer_format(name, "%s/%s", t->directory, path);
     qp_buffer_append(name, "", 1);
+}
+
+/* Makes every directory above the file `name`, below the target's own. */
+static qp_status make_parents(const target *t, qp_buffer *name, qp_error *error)
+{
+    qp_status status = QP_OK;
+    char *text = (char *)name->bytes;
+    for (char *at = text + strlen(t->directory); status == QP_OK && at != NULL;) {
+        *at = '\0';
+        status = make_directory(text, error);
+        *at = '/';
+        at = strchr(at + 1, '/');
+    }
+    return status;
 }
 
 static qp_status write_file(void *context, const char *path, const qp_buffer *bytes,
@@ -65,15 +74,12 @@ static qp_status write_file(void *context, const char *path, const qp_buffer *by
 {
     target *t = context;
     qp_buffer name;
-    qp_status status = QP_OK;
+    qp_status status;
 
     qp_buffer_init(&name, NULL);
-    join(&name, t, path, true);
-    if (!name.failed)
-        status = make_directory((const char *)name.bytes, error);
-    join(&name, t, path, false);
-    if (name.failed)
-        status = qp_fail_memory(error, "the name of a file");
+    join(&name, t, path);
+    status =
+        name.failed ? qp_fail_memory(error, "the name of a file") : make_parents(t, &name, error);
     if (status == QP_OK)
         status = qp_output_buffer((const char *)name.bytes, bytes, error);
     qp_buffer_free(&name);

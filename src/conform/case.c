@@ -83,6 +83,7 @@ void qp_case(qp_corpus *c, qp_want want, const char *format, ...)
     c->n_patches = c->n_runs = 0;
     c->resize = 0;
     c->truncate = SIZE_MAX;
+    c->whole = false;
     c->params.size = c->values.size = 0;
     c->random = seed_of(seed_of(0xCBF29CE484222325u, c->path), c->id);
     if (length < 0 || (size_t)length >= sizeof c->id)
@@ -90,6 +91,12 @@ void qp_case(qp_corpus *c, qp_want want, const char *format, ...)
     for (const char *p = c->id; *p != '\0'; p++)
         if (*p < ' ' || *p > '~' || *p == '"' || *p == '\\')
             qp_case_fault(c, "the id is not plain ASCII");
+}
+
+void qp_case_whole(qp_corpus *c, const void *bytes, size_t size)
+{
+    c->whole = true;
+    qp_buffer_append(&c->params, bytes, size);
 }
 
 uint32_t qp_case_tensor(qp_corpus *c, uint32_t channels)

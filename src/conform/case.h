@@ -69,6 +69,7 @@ struct qp_corpus {
     uint32_t n_scalars, n_inputs, n_outputs, n_tensors, n_nodes, n_patches, n_runs;
     int64_t resize;
     size_t truncate;  /* SIZE_MAX for not */
+    bool whole;       /* `params` are the whole graph */
     qp_buffer params; /* of every node, one after another */
     qp_buffer values; /* of every decode: int64_t each */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conform.c - one line of a vector file: its graph's load and verdict, then its decodes. */
-#include "conform/line.h"
+#include "conform/stage_line.h"
 
 void qp_conform_init(qp_conform *conform, const qp_allocator *allocator)
 {
@@ -276,6 +276,15 @@ static qp_status run_certificate(line_run *run, qp_json_value root, qp_error *er
 
 /* ---- the line ----------------------------------------------------------------------------- */
 
+/* Only a stage operator's line has the member "op". */
+static bool is_stage(const qp_conform_rules *rules, qp_json_value root)
+{
+    qp_json_value op;
+    if (rules->form == QP_CONFORM_VECTOR && rules->operator_name == NULL)
+        return qp_json_find(root, "op", &op);
+    return rules->form == QP_CONFORM_STAGE;
+}
+
 static qp_status run_line(line_run *run, const char *line, size_t size, qp_error *error)
 {
     qp_conform_result *result = run->result;
@@ -287,6 +296,9 @@ static qp_status run_line(line_run *run, const char *line, size_t size, qp_error
     qp_json_value root = qp_json_root(&run->conform->json);
     if (qp_json_find(root, "id", &id) && !qp_line_string(id, &result->id, &result->id_size))
         return qp_json_expect(id, QP_JSON_STRING, error);
+    if (is_stage(run->rules, root))
+        return qp_stage_line_check(root, run->rules->operator_name, &run->conform->allocator,
+                                   error);
     return run->rules->form == QP_CONFORM_VECTOR ? run_vector(run, root, error)
                                                  : run_certificate(run, root, error);
 }

@@ -14,8 +14,9 @@
 #include "quipu/quipu.h"
 
 typedef enum qp_conform_form {
-    QP_CONFORM_VECTOR,     /* of vectors/ and graphs/: sections 14.1 and 14.2 */
-    QP_CONFORM_CERTIFICATE /* of certificates/whg1.jsonl: "certificate", "graph", "id" */
+    QP_CONFORM_VECTOR,      /* of vectors/ and graphs/: sections 14.1 and 14.2 */
+    QP_CONFORM_CERTIFICATE, /* of certificates/whg1.jsonl: "certificate", "graph", "id" */
+    QP_CONFORM_STAGE        /* of stage/: section 14.1 */
 } qp_conform_form;
 
 /* What is asked of the lines. All zero: every vector is run, whatever its graph. */
@@ -23,7 +24,8 @@ typedef struct qp_conform_rules {
     qp_conform_form form;
     bool one_profile; /* decodes only the vectors tagged with `profile`, under it */
     qp_profile profile;
-    const char *operator_name; /* the one operator that every graph holds (14.1); NULL for any */
+    const char *operator_name; /* the one operator that every line is of (14.1); NULL for any, and
+                                  then a line of form VECTOR may be a stage operator's too */
     uint32_t max_elements;     /* passes over graphs with a larger max_elems; 0 for no limit */
 } qp_conform_rules;
 

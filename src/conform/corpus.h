@@ -52,6 +52,9 @@ typedef enum qp_want {
 /* Begins a case; its id is printable ASCII and unique in the file. */
 void qp_case(qp_corpus *c, qp_want want, const char *format, ...) QP_PRINTF(3, 4);
 
+/* Gives the case's graph as bytes, in place of every call that builds one. */
+void qp_case_whole(qp_corpus *c, const void *bytes, size_t size);
+
 /* Adds a tensor record and an input record of kind data with the policy check; returns the tensor.
  * Its size is not declared. */
 uint32_t qp_case_input(qp_corpus *c, uint32_t channels, int64_t lo, int64_t hi);

@@ -64,7 +64,10 @@ static void write_bytes(qp_corpus *c, qp_buffer *bytes)
 
     qp_graph_writer_init(&writer, c->allocator);
     write_tables(c, &writer);
-    c->status = qp_graph_writer_finish(&writer, c->max_elems, bytes, c->error);
+    if (c->whole)
+        qp_buffer_append(bytes, c->params.bytes, c->params.size);
+    else
+        c->status = qp_graph_writer_finish(&writer, c->max_elems, bytes, c->error);
     qp_graph_writer_free(&writer);
     if (c->status == QP_OK)
         change_bytes(c, bytes);

@@ -47,6 +47,7 @@ void qp_graphs_state(qp_corpus *c, const void *context);
 void qp_graphs_load(qp_corpus *c, const void *context);
 void qp_graphs_run(qp_corpus *c, const void *context);
 void qp_graphs_chain(qp_corpus *c, const void *context);
+void qp_graphs_lowered(qp_corpus *c, const void *context);
 void qp_certificates_whg1(qp_corpus *c);
 
 #endif

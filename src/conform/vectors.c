@@ -3,6 +3,8 @@
 #include "conform/vectors.h"
 
 #include "conform/rows.h"
+#include "conform/sets.h"
+#include "conform/stage_vectors.h"
 
 #include <stdlib.h>
 
@@ -21,15 +23,18 @@ static void make_operator(qp_corpus *c, const void *context)
 }
 
 #define OPERATOR_FILE(name) {"vectors/" #name ".jsonl", make_operator, &qp_row_##name},
-static const vector_file files[] = {
-    {"graphs/chain.jsonl", qp_graphs_chain, NULL}, {"graphs/load.jsonl", qp_graphs_load, NULL},
-    {"graphs/phase.jsonl", qp_graphs_phase, NULL}, {"graphs/run.jsonl", qp_graphs_run, NULL},
-    {"graphs/state.jsonl", qp_graphs_state, NULL}, QP_CORPUS_ROWS(OPERATOR_FILE)};
+static const vector_file files[] = {{"graphs/chain.jsonl", qp_graphs_chain, NULL},
+                                    {"graphs/load.jsonl", qp_graphs_load, NULL},
+                                    {"graphs/lowered.jsonl", qp_graphs_lowered, NULL},
+                                    {"graphs/phase.jsonl", qp_graphs_phase, NULL},
+                                    {"graphs/run.jsonl", qp_graphs_run, NULL},
+                                    {"graphs/state.jsonl", qp_graphs_state, NULL},
+                                    QP_CORPUS_ROWS(OPERATOR_FILE)};
 #undef OPERATOR_FILE
 
 enum { FILE_COUNT = sizeof files / sizeof *files };
 
-_Static_assert(FILE_COUNT == 5 + QP_OPERATOR_COUNT, "a row of the corpus for every operator");
+_Static_assert(FILE_COUNT == 6 + QP_OPERATOR_COUNT, "a row of the corpus for every operator");
 
 static int by_path(const void *a, const void *b)
 {
@@ -71,6 +76,19 @@ static qp_status give_certificates(qp_vectors_sink *sink, void *context,
     return status;
 }
 
+static qp_status give_stage(const qp_stage_file *file, qp_vectors_sink *sink, void *context,
+                            const qp_allocator *allocator, qp_error *error)
+{
+    qp_buffer lines;
+
+    qp_buffer_init(&lines, allocator);
+    qp_status status = qp_stage_vectors(file, &lines, allocator, error);
+    if (status == QP_OK)
+        status = sink(context, file->path, &lines, error);
+    qp_buffer_free(&lines);
+    return status;
+}
+
 qp_status qp_vectors_write(qp_vectors_sink *sink, void *context, const qp_allocator *allocator,
                            qp_error *error)
 {
@@ -82,9 +100,13 @@ qp_status qp_vectors_write(qp_vectors_sink *sink, void *context, const qp_alloca
     qsort(order, FILE_COUNT, sizeof *order, by_path);
 
     qp_buffer_init(&npu, allocator);
-    qp_status status = give_certificates(sink, context, allocator, error);
+    qp_status status = qp_small_sets_write(sink, context, allocator, error);
+    if (status == QP_OK)
+        status = give_certificates(sink, context, allocator, error);
     for (size_t i = 0; i < FILE_COUNT && status == QP_OK; i++)
         status = give_file(order[i], &npu, sink, context, error);
+    for (size_t i = 0; i < QP_STAGE_OPERATORS && status == QP_OK; i++)
+        status = give_stage(&qp_stage_files[i], sink, context, allocator, error);
     if (status == QP_OK)
         status = sink(context, "npu.jsonl", &npu, error);
     qp_buffer_free(&npu);
@@ -98,6 +120,9 @@ qp_status qp_vectors_file(const char *path, qp_buffer *lines, const qp_allocator
 
     if (strcmp(path, certificates) == 0)
         return qp_corpus_write_certificates(path, qp_certificates_whg1, lines, allocator, error);
+    for (size_t i = 0; i < QP_STAGE_OPERATORS; i++)
+        if (strcmp(qp_stage_files[i].path, path) == 0)
+            return qp_stage_vectors(&qp_stage_files[i], lines, allocator, error);
     for (size_t i = 0; i < FILE_COUNT; i++)
         if (strcmp(files[i].path, path) == 0)
             return qp_corpus_write(path, files[i].make, files[i].context, &output, allocator,

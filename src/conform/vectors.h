@@ -12,8 +12,9 @@ typedef qp_status qp_vectors_sink(void *context, const char *path, const qp_buff
                                   qp_error *error);
 
 /*
- * Gives every file to `sink`, in the byte order of their paths but for npu.jsonl, which comes last:
- * certificates/whg1.jsonl, graphs/, vectors/ and npu.jsonl. The bytes are the same on every machine
+ * Gives every file to `sink`: the small sets of certificates/<capability>/ with their certificates
+ * and graphs, certificates/whg1.jsonl, then graphs/ and vectors/ in the byte order of their paths,
+ * then stage/ in that order, and npu.jsonl last. The bytes are the same on every machine
  * and every run. QP_INTERNAL where a case does not give what its author states of it; what the sink
  * refuses is passed on.
  */

@@ -17,6 +17,7 @@ static bool takes(const qp_kernel_query *query)
 const qp_kernel qp_kernel_conv_i16 = {
     .name = "conv_i16",
     .opcode = 0x01,
+    .least_width = QP_CONV_NARROW,
     .takes = takes,
     .scratch = scratch,
     .evaluate = evaluate,

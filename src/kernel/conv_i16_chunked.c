@@ -18,6 +18,7 @@ static bool takes(const qp_kernel_query *query)
 const qp_kernel qp_kernel_conv_i16_chunked = {
     .name = "conv_i16_chunked",
     .opcode = 0x01,
+    .least_width = QP_CONV_NARROW,
     .takes = takes,
     .scratch = scratch,
     .evaluate = evaluate,

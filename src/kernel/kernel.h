@@ -22,6 +22,7 @@ typedef struct qp_kernel_query {
 typedef struct qp_kernel {
     const char *name;
     uint8_t opcode;
+    uint32_t least_width; /* of the output: a narrower one is the reference's */
     /* Whether the certified widths, and the parameters, are ones this kernel is exact on. */
     bool (*takes)(const qp_kernel_query *query);
     uint64_t (*scratch)(const qp_plan *plan, const qp_shape *out); /* int64 words */

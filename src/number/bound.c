@@ -313,6 +313,13 @@ int64_t qp_bound_to_i64(const qp_bound *a)
     return qp_i64_from_bits(a->negative ? 0 - v : v);
 }
 
+qp_i128 qp_bound_to_i128(const qp_bound *a)
+{
+    qp_i128 v = qp_i128_from_bits((uint64_t)a->magnitude[3] << WORD_BITS | a->magnitude[2],
+                                  (uint64_t)a->magnitude[1] << WORD_BITS | a->magnitude[0]);
+    return a->negative ? qp_i128_negate(v) : v;
+}
+
 const char *qp_bound_text(const qp_bound *a, char text[QP_BOUND_TEXT_SIZE])
 {
     enum { GROUP = 1000000000, GROUP_DIGITS = 9 };
@@ -346,6 +353,11 @@ const char *qp_bound_text(const qp_bound *a, char text[QP_BOUND_TEXT_SIZE])
 qp_interval qp_interval_of(int64_t lo, int64_t hi)
 {
     return (qp_interval){qp_bound_from_i64(lo), qp_bound_from_i64(hi)};
+}
+
+qp_interval qp_interval_of_i128(qp_i128 lo, qp_i128 hi)
+{
+    return (qp_interval){qp_bound_from_i128(lo), qp_bound_from_i128(hi)};
 }
 
 qp_interval qp_interval_hull(qp_interval a, qp_interval b)

@@ -66,12 +66,15 @@ qp_bound qp_bound_isqrt_ceil(qp_bound a);
 bool qp_bound_fits(const qp_bound *a, unsigned bits);
 /* The value where it fits i64. */
 int64_t qp_bound_to_i64(const qp_bound *a);
+/* The value where it fits 128 bits. */
+qp_i128 qp_bound_to_i128(const qp_bound *a);
 /* Decimal digits with a '-' before a negative value; returns `text`. */
 const char *qp_bound_text(const qp_bound *a, char text[QP_BOUND_TEXT_SIZE]);
 
 /* ---- intervals ---------------------------------------------------------------------------- */
 
 qp_interval qp_interval_of(int64_t lo, int64_t hi);
+qp_interval qp_interval_of_i128(qp_i128 lo, qp_i128 hi);
 /* The smallest interval that holds both. */
 qp_interval qp_interval_hull(qp_interval a, qp_interval b);
 /* The hull of the four products of ends (section 8.2). */

@@ -4,6 +4,16 @@
 
 #include <stddef.h>
 
+unsigned qp_i128_bit_length(qp_i128 v)
+{
+    qp_i128 magnitude = qp_i128_negative(v) ? qp_i128_negate(v) : v;
+    uint64_t high = qp_i128_high(magnitude), low = qp_i128_low(magnitude);
+    unsigned bits = high != 0 ? 64 : 0;
+    for (uint64_t rest = high != 0 ? high : low; rest != 0; rest >>= 1)
+        bits++;
+    return bits;
+}
+
 qp_i128 qp_i128_divide(qp_i128 a, uint64_t b, uint64_t *remainder)
 {
     uint64_t high = qp_i128_high(a), low = qp_i128_low(a);

@@ -220,6 +220,19 @@ static inline int64_t qp_i128_to_i64(qp_i128 v)
     return qp_i64_from_bits(qp_i128_low(v));
 }
 
+static inline qp_i128 qp_i128_min(qp_i128 a, qp_i128 b)
+{
+    return qp_i128_compare(a, b) <= 0 ? a : b;
+}
+
+static inline qp_i128 qp_i128_max(qp_i128 a, qp_i128 b)
+{
+    return qp_i128_compare(a, b) >= 0 ? a : b;
+}
+
+/* Bits of |v|: 0 for 0, at most 128. */
+unsigned qp_i128_bit_length(qp_i128 v);
+
 /* a / b for a >= 0 and b >= 1: the quotient, and the remainder when it is asked for. */
 qp_i128 qp_i128_divide(qp_i128 a, uint64_t b, uint64_t *remainder);
 

@@ -59,6 +59,7 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
     qp_range rows = query->scalar_ranges[p->scalar];
     uint32_t channels = query->in_channels;
     qp_range every = qp_integers_range(&p->m, 0, p->m.count);
+    qp_rq_hull hull = {0};
 
     for (uint32_t c = 0; c < channels; c++) {
         qp_range m = {INT64_MAX, INT64_MIN};
@@ -68,10 +69,11 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
             m.hi = qp_max_i64(m.hi, v);
         }
         qp_rq_channel r = {.mult = m.lo, .shift = p->shift, .round = p->round};
-        qp_rq_bounds(&r, query->in[0], bounds);
+        qp_rq_bounds_or_hull(&hull, &r, query->in[0], bounds);
         r.mult = m.hi;
-        qp_rq_bounds(&r, query->in[0], bounds);
+        qp_rq_bounds_or_hull(&hull, &r, query->in[0], bounds);
     }
+    qp_rq_hull_record(&hull, bounds);
 
     bounds->weights = every;
     qp_bounds_condition_i32(bounds, QP_CONDITION_CHSCALE_M, every);

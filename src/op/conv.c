@@ -82,31 +82,22 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 {
     const qp_conv *p = query->params;
     size_t taps = p->weights.count / p->cout;
+    qp_conv_bounds b = qp_conv_bounds_start(query, QP_CONV_TERM, QP_CONV_ACC, bounds);
 
-    bounds->weights = (qp_range){INT64_MAX, INT64_MIN};
     for (uint32_t o = 0; o < p->cout; o++) {
         qp_fold fold = qp_fold_empty();
         qp_rq_channel r = qp_rq_at(&p->rq, o);
-
         qp_integers_fold(&p->weights, o * taps, taps, &fold);
-        bounds->weights.lo = qp_min_i64(bounds->weights.lo, fold.range.lo);
-        bounds->weights.hi = qp_max_i64(bounds->weights.hi, fold.range.hi);
-        qp_bounds_record(bounds, QP_CONV_TERM,
-                         qp_fold_terms(fold.range, &query->in[0], &bounds->saturated));
-        qp_interval acc = qp_fold_partial_sums(&fold, &query->in[0], r.pre, &bounds->saturated);
-        qp_bounds_record(bounds, QP_CONV_ACC, acc);
-        r.pre = 0; /* conv.acc holds it already */
-        qp_rq_bounds(&r, acc, bounds);
+        qp_conv_bounds_channel(&b, &fold, 1, &r);
     }
-    qp_bounds_condition_i32(bounds, QP_CONDITION_WEIGHTS, bounds->weights);
-    qp_rq_facts(&p->rq, bounds);
+    qp_conv_bounds_end(&b, &p->rq);
 }
 
-static const char *npu_reason(const void *params, uint32_t in_channels)
+static qp_npu_reason npu_reason(const void *params, uint32_t in_channels)
 {
     const qp_conv *p = params;
     bool depthwise = p->groups == in_channels && p->cout == in_channels;
-    return p->groups == 1 || depthwise ? NULL : "conv_groups";
+    return p->groups == 1 || depthwise ? QP_NPU_INSIDE : QP_NPU_CONV_GROUPS;
 }
 
 /* ---- evaluation --------------------------------------------------------------------------- */
@@ -131,6 +122,8 @@ typedef struct conv_work {
 static uint64_t scratch(const qp_plan *plan, const qp_shape *out)
 {
     const qp_conv *p = plan->params;
+    if (out[0].width < QP_CONV_NARROW)
+        return p->weights.count / p->cout; /* one position's inputs */
     uint32_t rows = p->kh < plan->in[0].height ? p->kh : plan->in[0].height;
     /* each factor is at most 2^26 and rows·width at most an input plane */
     return out[0].width + (uint64_t)plan->in[0].channels / p->groups * rows * plan->in[0].width;
@@ -186,11 +179,74 @@ static qp_status evaluate_row(const qp_evaluation *e, const conv_work *c, uint32
     return qp_emit(e, 0, out_row, c->acc, c->width_out);
 }
 
+/*
+ * A narrow output has no runs worth a loop: one position's inputs are gathered instead, zeros where
+ * padding stands, and each output channel is their product with its weights, which stand together.
+ */
+static void gather(const qp_evaluation *e, uint32_t group, uint32_t y, uint32_t x)
+{
+    const qp_conv *p = e->params;
+    const qp_shape *in = &e->in[0].shape;
+    uint32_t cg = in->channels / p->groups;
+    int64_t top = (int64_t)y * p->sh - p->ph, left = (int64_t)x * p->sw - p->pw;
+    int64_t first = qp_max_i64(0, -left), end = qp_min_i64(p->kw, in->width - left);
+
+    memset(e->scratch, 0, (size_t)cg * p->kh * p->kw * sizeof *e->scratch);
+    for (uint32_t ci = 0; ci < cg && first < end; ci++)
+        for (uint32_t i = 0; i < p->kh; i++) {
+            int64_t row = top + i;
+            if (row < 0 || row >= in->height)
+                continue;
+            size_t channel = (size_t)group * cg + ci;
+            size_t from = (channel * in->height + (size_t)row) * in->width;
+            qp_tensor_read(&e->in[0], from + (size_t)(left + first), (size_t)(end - first),
+                           e->scratch + ((size_t)ci * p->kh + i) * p->kw + first);
+        }
+}
+
+static qp_status evaluate_position(const qp_evaluation *e, uint32_t group, uint32_t y, uint32_t x)
+{
+    const qp_conv *p = e->params;
+    const qp_shape *out = &e->out[0].tensor.shape;
+    uint32_t og = p->cout / p->groups;
+    size_t taps = p->weights.count / p->cout;
+
+    gather(e, group, y, x);
+    for (uint32_t o = group * og; o < (group + 1) * og; o++) {
+        qp_rq_channel r = qp_rq_at(&p->rq, o);
+        int64_t value = qp_dot(e, (qp_accumulate_keys){QP_CONV_TERM, QP_CONV_ACC}, &p->weights,
+                               o * taps, e->scratch, taps);
+        qp_rq_span(e, &r, &value, 1);
+        size_t at = ((size_t)o * out->height + y) * out->width + x;
+        qp_status status = qp_emit(e, 0, at, &value, 1);
+        if (status != QP_OK)
+            return status;
+    }
+    return QP_OK;
+}
+
+static qp_status evaluate_narrow(const qp_evaluation *e)
+{
+    const qp_conv *p = e->params;
+    const qp_shape *out = &e->out[0].tensor.shape;
+
+    for (uint32_t group = 0; group < p->groups; group++)
+        for (uint32_t y = 0; y < out->height; y++)
+            for (uint32_t x = 0; x < out->width; x++) {
+                qp_status status = evaluate_position(e, group, y, x);
+                if (status != QP_OK)
+                    return status;
+            }
+    return QP_OK;
+}
+
 static qp_status evaluate(const qp_evaluation *e)
 {
     const qp_conv *p = e->params;
     const qp_shape *in = &e->in[0].shape, *out = &e->out[0].tensor.shape;
     uint32_t og = p->cout / p->groups;
+    if (out->width < QP_CONV_NARROW)
+        return evaluate_narrow(e);
     conv_work c = {
         .p = p,
         .in = &e->in[0],

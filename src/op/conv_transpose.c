@@ -90,58 +90,86 @@ static qp_status shape(const qp_plan *plan, qp_shape *out, const char **why)
 
 /* ---- bounds ------------------------------------------------------------------------------- */
 
-/* The taps of output channel `o` with i mod sh = ry and j mod sw = rx. */
-static void fold_residue(const conv_transpose_params *p, uint32_t in_channels, uint32_t o,
-                         const uint32_t residue[2], qp_fold *fold)
+/* A kernel of at most this many taps keeps a fold for each residue, and one for each tap, at once.
+ */
+enum { TAPS_MAX = 256 };
+
+/* The residues that some tap reaches. One without taps would add [min(0, b), max(0, b)], which the
+ * interval of every other residue holds. */
+static size_t count_residues(const conv_transpose_params *p)
 {
+    size_t rows = p->sh < p->kh ? p->sh : p->kh, columns = p->sw < p->kw ? p->sw : p->kw;
+    return rows * columns;
+}
+
+/* Folds every weight of output channel `o` once: each input channel's taps stand together. */
+static void fold_small_kernel(const conv_transpose_params *p, uint32_t in_channels, uint32_t o,
+                              qp_fold *residues)
+{
+    qp_fold taps[TAPS_MAX];
+    size_t kernel = (size_t)p->kh * p->kw;
+    uint32_t columns = p->sw < p->kw ? p->sw : p->kw;
+
+    for (size_t t = 0; t < kernel; t++)
+        taps[t] = qp_fold_empty();
+    for (uint32_t ci = 0; ci < in_channels; ci++)
+        qp_integers_fold_each(&p->weights, ((size_t)ci * p->cout + o) * kernel, kernel, taps);
+    for (size_t r = 0; r < count_residues(p); r++)
+        residues[r] = qp_fold_empty();
+    for (size_t t = 0; t < kernel; t++) {
+        size_t row = t / p->kw % p->sh, column = t % p->kw % p->sw;
+        qp_fold_merge(&residues[row * columns + column], &taps[t]);
+    }
+}
+
+/* The weights of residue (row, column) of output channel `o`. */
+static qp_fold fold_residue(const conv_transpose_params *p, uint32_t in_channels, uint32_t o,
+                            const uint32_t residue[2])
+{
+    qp_fold fold = qp_fold_empty();
     size_t kernel = (size_t)p->kh * p->kw;
 
     for (uint32_t ci = 0; ci < in_channels; ci++) {
         size_t plane = ((size_t)ci * p->cout + o) * kernel;
-        for (uint64_t i = residue[0]; i < p->kh; i += p->sh) {
-            size_t row = plane + (size_t)i * p->kw;
-            if (p->sw == 1) {
-                qp_integers_fold(&p->weights, row, p->kw, fold);
-                continue;
-            }
+        for (uint64_t i = residue[0]; i < p->kh; i += p->sh)
             for (uint64_t j = residue[1]; j < p->kw; j += p->sw)
-                qp_fold_add(fold, qp_integers_at(&p->weights, row + (size_t)j));
-        }
+                qp_fold_add(&fold, qp_integers_at(&p->weights, plane + (size_t)(i * p->kw + j)));
     }
+    return fold;
+}
+
+/* A large kernel's residues one after another: each gives the channel's rules on its own, whose
+ * hull is the rule on the hull of the accumulators, since every rounding is non-decreasing. */
+static void bounds_of_large_kernel(const qp_bounds_query *query, uint32_t o, qp_conv_bounds *b)
+{
+    const conv_transpose_params *p = query->params;
+    uint32_t rows = p->sh < p->kh ? p->sh : p->kh, columns = p->sw < p->kw ? p->sw : p->kw;
+    qp_rq_channel r = qp_rq_at(&p->rq, o);
+
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t column = 0; column < columns; column++) {
+            qp_fold fold = fold_residue(p, query->in_channels, o, (uint32_t[]){row, column});
+            qp_conv_bounds_channel(b, &fold, 1, &r);
+        }
 }
 
 static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 {
     const conv_transpose_params *p = query->params;
-    uint32_t rows = p->sh < p->kh ? p->sh : p->kh;
-    uint32_t columns = p->sw < p->kw ? p->sw : p->kw;
-    const qp_interval *input = &query->in[0];
+    qp_fold residues[TAPS_MAX];
+    qp_conv_bounds b = qp_conv_bounds_start(query, QP_CONVT_TERM, QP_CONVT_ACC, bounds);
+    bool small = (uint64_t)p->kh * p->kw <= TAPS_MAX;
 
-    /* a residue without taps adds [min(0, b), max(0, b)], which every other residue's holds */
-    bounds->weights = (qp_range){INT64_MAX, INT64_MIN};
     for (uint32_t o = 0; o < p->cout; o++) {
+        if (!small) {
+            bounds_of_large_kernel(query, o, &b);
+            continue;
+        }
         qp_rq_channel r = qp_rq_at(&p->rq, o);
-        qp_range weights = {INT64_MAX, INT64_MIN};
-        qp_interval acc = qp_interval_of(qp_min_i64(0, r.pre), qp_max_i64(0, r.pre));
-
-        for (uint32_t ry = 0; ry < rows; ry++)
-            for (uint32_t rx = 0; rx < columns; rx++) {
-                qp_fold fold = qp_fold_empty();
-                fold_residue(p, query->in_channels, o, (uint32_t[]){ry, rx}, &fold);
-                weights.lo = qp_min_i64(weights.lo, fold.range.lo);
-                weights.hi = qp_max_i64(weights.hi, fold.range.hi);
-                acc = qp_interval_hull(
-                    acc, qp_fold_partial_sums(&fold, input, r.pre, &bounds->saturated));
-            }
-        qp_bounds_record(bounds, QP_CONVT_TERM, qp_fold_terms(weights, input, &bounds->saturated));
-        qp_bounds_record(bounds, QP_CONVT_ACC, acc);
-        r.pre = 0; /* convT.acc holds it already */
-        qp_rq_bounds(&r, acc, bounds);
-        bounds->weights.lo = qp_min_i64(bounds->weights.lo, weights.lo);
-        bounds->weights.hi = qp_max_i64(bounds->weights.hi, weights.hi);
+        fold_small_kernel(p, query->in_channels, o, residues);
+        qp_conv_bounds_channel(&b, residues, count_residues(p), &r);
     }
-    qp_bounds_condition_i32(bounds, QP_CONDITION_WEIGHTS, bounds->weights);
-    qp_rq_facts(&p->rq, bounds);
+    qp_conv_bounds_end(&b, &p->rq);
 }
 
 /* ---- evaluation --------------------------------------------------------------------------- */

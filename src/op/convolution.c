@@ -41,6 +41,66 @@ qp_conv_run qp_conv_run_at(const qp_conv *p, uint32_t width_in, uint32_t width_o
     };
 }
 
+qp_conv_bounds qp_conv_bounds_start(const qp_bounds_query *query, qp_intermediate term,
+                                    qp_intermediate acc, qp_node_bounds *bounds)
+{
+    qp_conv_bounds b = {.term = term, .acc = acc, .input = &query->in[0], .bounds = bounds};
+    b.input_narrow = qp_interval_fits(b.input, 64);
+    if (b.input_narrow)
+        b.range = (qp_range){qp_bound_to_i64(&b.input->lo), qp_bound_to_i64(&b.input->hi)};
+    bounds->weights = (qp_range){INT64_MAX, INT64_MIN};
+    return b;
+}
+
+/* The hull of the sets' partial sums as 128-bit integers, where they hold it. */
+static bool narrow_sums(const qp_conv_bounds *b, const qp_fold *folds, size_t count, int64_t bias,
+                        qp_narrow *acc)
+{
+    for (size_t k = 0; k < count; k++) {
+        qp_i128 lo, hi;
+        if (!b->input_narrow || !qp_fold_partial_sums_narrow(&folds[k], b->range, bias, &lo, &hi))
+            return false;
+        acc->lo = k == 0 ? lo : qp_i128_min(acc->lo, lo);
+        acc->hi = k == 0 ? hi : qp_i128_max(acc->hi, hi);
+    }
+    return true;
+}
+
+void qp_conv_bounds_channel(qp_conv_bounds *b, const qp_fold *folds, size_t count,
+                            const qp_rq_channel *channel)
+{
+    qp_rq_channel r = *channel;
+    bool *saturated = &b->bounds->saturated;
+    qp_narrow narrow;
+
+    for (size_t k = 0; k < count; k++) {
+        b->bounds->weights.lo = qp_min_i64(b->bounds->weights.lo, folds[k].range.lo);
+        b->bounds->weights.hi = qp_max_i64(b->bounds->weights.hi, folds[k].range.hi);
+    }
+    r.pre = 0; /* the accumulator holds it already */
+    if (narrow_sums(b, folds, count, channel->pre, &narrow) && qp_rq_hull_add(&b->hull, &r, narrow))
+        return;
+    qp_interval acc = qp_fold_partial_sums(&folds[0], b->input, channel->pre, saturated);
+    for (size_t k = 1; k < count; k++)
+        acc = qp_interval_hull(acc,
+                               qp_fold_partial_sums(&folds[k], b->input, channel->pre, saturated));
+    qp_bounds_record(b->bounds, b->acc, acc);
+    qp_rq_bounds(&r, acc, b->bounds);
+}
+
+/* A term is monotone in its weight, so the hull over all channels is that of the least and the
+ * greatest weight of all. */
+void qp_conv_bounds_end(qp_conv_bounds *b, const qp_rq *rq)
+{
+    qp_node_bounds *bounds = b->bounds;
+    qp_bounds_record(bounds, b->term, qp_fold_terms(bounds->weights, b->input, &bounds->saturated));
+    if (b->hull.any) /* rq.t is the accumulator */
+        qp_bounds_record(bounds, b->acc, qp_interval_of_i128(b->hull.t.lo, b->hull.t.hi));
+    qp_rq_hull_record(&b->hull, bounds);
+    qp_bounds_condition_i32(bounds, QP_CONDITION_WEIGHTS, bounds->weights);
+    qp_rq_facts(rq, bounds);
+}
+
 #if defined(QP_INSTRUMENTED)
 static void observe(const qp_evaluation *e, qp_accumulate_keys keys, int64_t term, int64_t sum)
 {
@@ -60,4 +120,51 @@ void qp_accumulate(const qp_evaluation *e, qp_accumulate_keys keys, int64_t *res
 #else
     (void)e, (void)keys;
 #endif
+}
+
+/* One loop a width, so that each has a load the compiler can vectorise. */
+#define QP_DOT(width_bytes, load)                                                                  \
+    static int64_t dot_##width_bytes(const uint8_t *p, const int64_t *x, size_t count)             \
+    {                                                                                              \
+        int64_t sum = 0;                                                                           \
+        for (size_t k = 0; k < count; k++)                                                         \
+            sum += load(p + k * width_bytes) * x[k];                                               \
+        return sum;                                                                                \
+    }
+
+static inline int64_t load_1(const uint8_t *p)
+{
+    return qp_to_i8(*p);
+}
+
+QP_DOT(1, load_1)
+QP_DOT(2, qp_load_i16)
+QP_DOT(4, qp_load_i32)
+QP_DOT(8, qp_load_i64)
+
+int64_t qp_dot(const qp_evaluation *e, qp_accumulate_keys keys, const qp_integers *weights,
+               size_t start, const int64_t *x, size_t count)
+{
+    const uint8_t *p = weights->bytes + start * weights->width;
+#if defined(QP_INSTRUMENTED)
+    int64_t sum = 0;
+    for (size_t k = 0; k < count; k++) {
+        int64_t term = qp_integers_at(weights, start + k) * x[k];
+        sum += term;
+        if (x[k] != 0) /* the zeros of padding are terms that an implementation may add (6) */
+            observe(e, keys, term, sum);
+    }
+#else
+    (void)e, (void)keys;
+#endif
+    switch (weights->width) {
+    case 1:
+        return dot_1(p, x, count);
+    case 2:
+        return dot_2(p, x, count);
+    case 4:
+        return dot_4(p, x, count);
+    default:
+        return dot_8(p, x, count);
+    }
 }

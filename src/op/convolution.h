@@ -9,6 +9,7 @@
 #ifndef QP_OP_CONVOLUTION_H
 #define QP_OP_CONVOLUTION_H
 
+#include "op/params.h"
 #include "op/rq.h"
 
 /* Where phase `phase` of a row of `length` elements starts. */
@@ -21,6 +22,9 @@ static inline size_t qp_phase_start(size_t length, size_t stride, size_t phase)
 /* Loads `length` elements of a tensor from `start` on, in the phases of `stride`. */
 void qp_tensor_load_phases(const qp_tensor *tensor, size_t start, size_t stride, size_t length,
                            int64_t *values);
+
+/* An output narrower than this is evaluated position by position. */
+#define QP_CONV_NARROW 12
 
 /* ---- conv's geometry, which its reference and its kernels share --------------------------- */
 
@@ -49,10 +53,35 @@ typedef struct qp_conv_run {
 
 qp_conv_run qp_conv_run_at(const qp_conv *p, uint32_t width_in, uint32_t width_out, uint32_t j);
 
+/* ---- the bounds rules of both ------------------------------------------------------------- */
+
+/* The rules of section 8.3 over output channels: on 128-bit integers where they hold, else on the
+ * saturating ones. */
+typedef struct qp_conv_bounds {
+    qp_intermediate term, acc;
+    const qp_interval *input;
+    bool input_narrow; /* its ends fit i64 */
+    qp_range range;    /* then these */
+    qp_rq_hull hull;
+    qp_node_bounds *bounds;
+} qp_conv_bounds;
+
+qp_conv_bounds qp_conv_bounds_start(const qp_bounds_query *query, qp_intermediate term,
+                                    qp_intermediate acc, qp_node_bounds *bounds);
+/* One output channel, whose positions read one of `count` sets of weights each. */
+void qp_conv_bounds_channel(qp_conv_bounds *b, const qp_fold *folds, size_t count,
+                            const qp_rq_channel *channel);
+void qp_conv_bounds_end(qp_conv_bounds *b, const qp_rq *rq);
+
 /* The intermediates of a product and of a partial sum. */
 typedef struct qp_accumulate_keys {
     qp_intermediate term, acc;
 } qp_accumulate_keys;
+
+/* The sum of weights[start + k]·x[k], k < count. Every term and partial sum is certified to fit
+ * i64. */
+int64_t qp_dot(const qp_evaluation *e, qp_accumulate_keys keys, const qp_integers *weights,
+               size_t start, const int64_t *x, size_t count);
 
 /* acc[k] += weight·run[k], k < count. Every term and partial sum is certified to fit i64. */
 void qp_accumulate(const qp_evaluation *e, qp_accumulate_keys keys, int64_t *restrict acc,

@@ -48,11 +48,12 @@ static qp_status shape(const qp_plan *plan, qp_shape *out, const char **why)
     return QP_OK;
 }
 
-static const char *npu_reason(const void *params, uint32_t in_channels)
+static qp_npu_reason npu_reason(const void *params, uint32_t in_channels)
 {
     const crop_params *p = params;
     (void)in_channels;
-    return p->y0.scalar || p->x0.scalar || p->h.scalar || p->w.scalar ? "crop_scalar" : NULL;
+    return p->y0.scalar || p->x0.scalar || p->h.scalar || p->w.scalar ? QP_NPU_CROP_SCALAR
+                                                                      : QP_NPU_INSIDE;
 }
 
 qp_status qp_evaluate_crop(const qp_evaluation *e, uint32_t y0, uint32_t x0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* igdn.c - inverse generalised divisive normalisation (integer-operators.md section 5.7, 0x12). */
 #include "op/params.h"
+#include "op/rq.h"
 
 typedef struct igdn_params {
     uint32_t gf, frac;
@@ -59,30 +60,61 @@ static qp_bound root_of_norm(qp_bound norm)
     return qp_bound_isqrt(qp_bound_max(qp_bound_from_i64(0), norm));
 }
 
-/* One output channel: its terms, the partial sums of N, and what follows from the final norm. */
-static void bounds_of_channel(const qp_bounds_query *query, uint32_t i, qp_interval x2,
-                              qp_node_bounds *bounds)
+/* One output channel's partial sums of N and its final norm, on saturating integers. */
+static qp_interval norms(const qp_bounds_query *query, uint32_t i, qp_interval x2,
+                         qp_interval *norm, bool *saturated)
 {
     const igdn_params *p = query->params;
-    bool *saturated = &bounds->saturated;
     int64_t beta = qp_integers_at(&p->beta, i);
     qp_bound zero = qp_bound_from_i64(0);
-    qp_interval norm = qp_interval_of(qp_min_i64(0, beta), qp_max_i64(0, beta));
     qp_interval final_norm = qp_interval_of(beta, beta);
 
+    *norm = qp_interval_of(qp_min_i64(0, beta), qp_max_i64(0, beta));
     for (uint32_t j = 0; j < query->in_channels; j++) {
         int64_t gamma = qp_integers_at(&p->gamma, (size_t)i * query->in_channels + j);
         qp_interval gx2 = qp_interval_corners(qp_interval_of(gamma, gamma), x2, saturated);
         qp_interval term = qp_interval_floor_shift(gx2, p->gf);
-
-        qp_bounds_record(bounds, QP_IGDN_GX2, gx2);
-        qp_bounds_record(bounds, QP_IGDN_TERM, term);
-        norm.lo = qp_bound_add(norm.lo, qp_bound_min(zero, term.lo), saturated);
-        norm.hi = qp_bound_add(norm.hi, qp_bound_max(zero, term.hi), saturated);
+        norm->lo = qp_bound_add(norm->lo, qp_bound_min(zero, term.lo), saturated);
+        norm->hi = qp_bound_add(norm->hi, qp_bound_max(zero, term.hi), saturated);
         final_norm = qp_interval_add(final_norm, term, saturated);
     }
+    return final_norm;
+}
+
+/* The same where 128-bit integers hold every value: x2 and a gamma have at most 90 bits together,
+ * and 2^32 terms and a beta stay below 2^123. */
+enum { NARROW_PRODUCT_BITS = 90 };
+
+static qp_interval norms_narrow(const qp_bounds_query *query, uint32_t i, qp_narrow x2,
+                                qp_interval *norm)
+{
+    const igdn_params *p = query->params;
+    qp_i128 zero = qp_i128_from_i64(0), beta = qp_i128_from_i64(qp_integers_at(&p->beta, i));
+    qp_i128 lo = qp_i128_min(zero, beta), hi = qp_i128_max(zero, beta);
+    qp_i128 final_lo = beta, final_hi = beta;
+
+    for (uint32_t j = 0; j < query->in_channels; j++) {
+        int64_t gamma = qp_integers_at(&p->gamma, (size_t)i * query->in_channels + j);
+        qp_i128 least = qp_i128_mul(gamma < 0 ? x2.hi : x2.lo, gamma);
+        qp_i128 greatest = qp_i128_mul(gamma < 0 ? x2.lo : x2.hi, gamma);
+        least = qp_i128_shift_right(least, p->gf);
+        greatest = qp_i128_shift_right(greatest, p->gf);
+        lo = qp_i128_add(lo, qp_i128_min(zero, least));
+        hi = qp_i128_add(hi, qp_i128_max(zero, greatest));
+        final_lo = qp_i128_add(final_lo, least);
+        final_hi = qp_i128_add(final_hi, greatest);
+    }
+    *norm = qp_interval_of_i128(lo, hi);
+    return qp_interval_of_i128(final_lo, final_hi);
+}
+
+/* What follows from one output channel's norms. */
+static void bounds_of_channel(const qp_bounds_query *query, qp_interval norm,
+                              qp_interval final_norm, qp_node_bounds *bounds)
+{
+    const igdn_params *p = query->params;
     qp_interval r = {root_of_norm(final_norm.lo), root_of_norm(final_norm.hi)};
-    qp_interval xr = qp_interval_corners(query->in[0], r, saturated);
+    qp_interval xr = qp_interval_corners(query->in[0], r, &bounds->saturated);
 
     qp_bounds_record(bounds, QP_IGDN_N, norm);
     qp_bounds_record(bounds, QP_IGDN_R, r);
@@ -93,13 +125,24 @@ static void bounds_of_channel(const qp_bounds_query *query, uint32_t i, qp_inter
 static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 {
     const igdn_params *p = query->params;
-    qp_interval x2 = square(query->in[0], &bounds->saturated);
+    bool *saturated = &bounds->saturated;
+    qp_interval x2 = square(query->in[0], saturated);
+    qp_range gammas = qp_integers_range(&p->gamma, 0, p->gamma.count);
+    /* a product is monotone in its gamma: the hull over all is that of the least and the greatest
+     */
+    qp_interval gx2 = qp_interval_corners(qp_interval_of(gammas.lo, gammas.hi), x2, saturated);
+    qp_narrow narrow;
+    bool is_narrow = qp_interval_fits(&gx2, NARROW_PRODUCT_BITS) && qp_narrow_from(&x2, &narrow);
 
     qp_bounds_record(bounds, QP_IGDN_X2, x2);
-    for (uint32_t i = 0; i < query->in_channels; i++)
-        bounds_of_channel(query, i, x2, bounds);
-    qp_bounds_condition_i32(bounds, QP_CONDITION_IGDN_GAMMA,
-                            qp_integers_range(&p->gamma, 0, p->gamma.count));
+    qp_bounds_record(bounds, QP_IGDN_GX2, gx2);
+    qp_bounds_record(bounds, QP_IGDN_TERM, qp_interval_floor_shift(gx2, p->gf));
+    for (uint32_t i = 0; i < query->in_channels; i++) {
+        qp_interval norm, final_norm = is_narrow ? norms_narrow(query, i, narrow, &norm)
+                                                 : norms(query, i, x2, &norm, saturated);
+        bounds_of_channel(query, norm, final_norm, bounds);
+    }
+    qp_bounds_condition_i32(bounds, QP_CONDITION_IGDN_GAMMA, gammas);
     qp_bounds_condition_shift(bounds, QP_CONDITION_IGDN_SHIFT, p->gf > p->frac ? p->gf : p->frac);
 }
 

@@ -44,12 +44,14 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
     const mul_params *p = query->params;
     uint32_t distinct = qp_rq_distinct(&p->rq, query->in_channels);
     qp_interval product = qp_interval_corners(query->in[0], query->in[1], &bounds->saturated);
+    qp_rq_hull hull = {0};
 
     qp_bounds_record(bounds, QP_MUL_P, product);
     for (uint32_t c = 0; c < distinct; c++) {
         qp_rq_channel r = qp_rq_at(&p->rq, c);
-        qp_rq_bounds(&r, product, bounds);
+        qp_rq_bounds_or_hull(&hull, &r, product, bounds);
     }
+    qp_rq_hull_record(&hull, bounds);
     qp_rq_facts(&p->rq, bounds);
 }
 

@@ -328,6 +328,9 @@ qp_status qp_evaluate_copy(const qp_evaluation *e, const qp_copy *copy);
 /* ---- operators ---------------------------------------------------------------------------- */
 
 /* The columns of section 5's table for wai-ops/1-npu. */
+/* Reasons of section 8.5 that lie in an operator's parameters. */
+typedef enum qp_npu_reason { QP_NPU_INSIDE, QP_NPU_CONV_GROUPS, QP_NPU_CROP_SCALAR } qp_npu_reason;
+
 typedef enum qp_npu_membership { QP_NPU_NO, QP_NPU_YES, QP_NPU_FLAGGED } qp_npu_membership;
 
 typedef struct qp_operator {
@@ -360,15 +363,52 @@ typedef struct qp_operator {
      * a size past the cap or QP_GEOMETRY_MISMATCH for a failed shape rule, in section 4's order. */
     qp_status (*shape)(const qp_plan *plan, qp_shape *out, const char **why);
     void (*bounds)(const qp_bounds_query *query, qp_node_bounds *bounds);
-    /* Why the operator is outside wai-ops/1-npu beyond `npu` ("conv_groups"), or NULL. */
-    const char *(*npu_reason)(const void *params, uint32_t in_channels);
+    /* Why the operator is outside wai-ops/1-npu beyond `npu`; NULL where nothing else can be. */
+    qp_npu_reason (*npu_reason)(const void *params, uint32_t in_channels);
     /* int64 words of scratch memory one evaluation needs; NULL for none. */
     uint64_t (*scratch)(const qp_plan *plan, const qp_shape *out);
     qp_status (*evaluate)(const qp_evaluation *e);
 } qp_operator;
 
 /* The thirty, in the order of their opcodes 0x01 .. 0x1E. */
-#define QP_OPERATOR_COUNT 30
+#define QP_OPERATORS(ROW)                                                                          \
+    ROW(conv)                                                                                      \
+    ROW(rescale)                                                                                   \
+    ROW(chscale)                                                                                   \
+    ROW(lut16)                                                                                     \
+    ROW(add)                                                                                       \
+    ROW(concat)                                                                                    \
+    ROW(chunk_add)                                                                                 \
+    ROW(split)                                                                                     \
+    ROW(pixel_shuffle)                                                                             \
+    ROW(pixel_unshuffle)                                                                           \
+    ROW(clamp)                                                                                     \
+    ROW(relu)                                                                                      \
+    ROW(leaky)                                                                                     \
+    ROW(pad_rep)                                                                                   \
+    ROW(crop_to)                                                                                   \
+    ROW(mul)                                                                                       \
+    ROW(conv_transpose)                                                                            \
+    ROW(igdn)                                                                                      \
+    ROW(abs)                                                                                       \
+    ROW(crop)                                                                                      \
+    ROW(subpos_split)                                                                              \
+    ROW(subpos_merge)                                                                              \
+    ROW(fill)                                                                                      \
+    ROW(layernorm_c)                                                                               \
+    ROW(l2norm)                                                                                    \
+    ROW(softmax)                                                                                   \
+    ROW(sigmoid)                                                                                   \
+    ROW(elu)                                                                                       \
+    ROW(gram)                                                                                      \
+    ROW(apply)
+
+enum {
+#define QP_ROW(name) QP_OPERATOR_INDEX_##name,
+    QP_OPERATORS(QP_ROW)
+#undef QP_ROW
+        QP_OPERATOR_COUNT
+};
 extern const qp_operator *const qp_operators[QP_OPERATOR_COUNT];
 
 /* The operator of an opcode or of a name; NULL when there is none. */

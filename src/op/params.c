@@ -59,6 +59,38 @@ void qp_integers_fold(const qp_integers *values, size_t start, size_t count, qp_
     }
 }
 
+/* One loop a width again: the width's `switch` stays outside. */
+#define QP_FOLD_EACH(width_bytes, load)                                                            \
+    static void fold_each_##width_bytes(const uint8_t *p, size_t count, qp_fold *folds)            \
+    {                                                                                              \
+        for (size_t k = 0; k < count; k++)                                                         \
+            qp_fold_add(&folds[k], load(p + k * width_bytes));                                     \
+    }
+
+QP_FOLD_EACH(1, load_1)
+QP_FOLD_EACH(2, qp_load_i16)
+QP_FOLD_EACH(4, qp_load_i32)
+QP_FOLD_EACH(8, qp_load_i64)
+
+void qp_integers_fold_each(const qp_integers *values, size_t start, size_t count, qp_fold *folds)
+{
+    const uint8_t *p = values->bytes + start * values->width;
+    switch (values->width) {
+    case 1:
+        fold_each_1(p, count, folds);
+        break;
+    case 2:
+        fold_each_2(p, count, folds);
+        break;
+    case 4:
+        fold_each_4(p, count, folds);
+        break;
+    default:
+        fold_each_8(p, count, folds);
+        break;
+    }
+}
+
 qp_range qp_integers_range(const qp_integers *values, size_t start, size_t count)
 {
     qp_fold fold = qp_fold_empty();
@@ -91,4 +123,21 @@ qp_interval qp_fold_partial_sums(const qp_fold *fold, const qp_interval *input, 
     a.hi = qp_bound_add(a.hi, qp_bound_mul(above, positive, saturated), saturated);
     a.hi = qp_bound_add(a.hi, qp_bound_mul(below, negative, saturated), saturated);
     return a;
+}
+
+bool qp_fold_partial_sums_narrow(const qp_fold *fold, qp_range input, int64_t bias, qp_i128 *lo,
+                                 qp_i128 *hi)
+{
+    enum { SUM_BITS = 55 }; /* with 64 bits of an end: 119, and four addends stay below 2^122 */
+    if (qp_i128_bit_length(fold->positive) > SUM_BITS ||
+        qp_i128_bit_length(fold->negative) > SUM_BITS)
+        return false;
+    int64_t below = qp_min_i64(0, input.lo), above = qp_max_i64(0, input.hi);
+    *lo = qp_i128_add(
+        qp_i128_from_i64(qp_min_i64(0, bias)),
+        qp_i128_add(qp_i128_mul(fold->positive, below), qp_i128_mul(fold->negative, above)));
+    *hi = qp_i128_add(
+        qp_i128_from_i64(qp_max_i64(0, bias)),
+        qp_i128_add(qp_i128_mul(fold->positive, above), qp_i128_mul(fold->negative, below)));
+    return true;
 }

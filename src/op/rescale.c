@@ -25,14 +25,16 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 {
     const rescale_params *p = query->params;
     uint32_t distinct = qp_rq_distinct(&p->rq, query->in_channels);
+    qp_rq_hull hull = {0};
 
     for (uint32_t c = 0; c < distinct; c++) {
         qp_rq_channel r = qp_rq_at(&p->rq, c);
         qp_interval t =
             qp_interval_add(query->in[0], qp_interval_of(r.pre, r.pre), &bounds->saturated);
         r.pre = 0; /* t holds it already */
-        qp_rq_bounds(&r, t, bounds);
+        qp_rq_bounds_or_hull(&hull, &r, t, bounds);
     }
+    qp_rq_hull_record(&hull, bounds);
     qp_rq_facts(&p->rq, bounds);
 }
 

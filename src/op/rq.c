@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rq.c - requantisation (integer-operators.md section 5.1): the line that rounds a product is
- * qp_round_shift's, called here.
+ * rq.c - requantisation (integer-operators.md section 5.1). The line that rounds a product is here
+ * twice: on 64 bits where the certificate says that rq.p fits them, on 128 otherwise.
  */
 #include "op/rq.h"
 
@@ -69,6 +69,75 @@ void qp_rq_bounds(const qp_rq_channel *channel, qp_interval t, qp_node_bounds *b
     qp_bounds_record(bounds, QP_RQ_Q, q);
     qp_bounds_record(bounds, QP_RQ_Y, y);
     qp_bounds_result(bounds, 0, y);
+}
+
+/* ---- the same on 128 bits ----------------------------------------------------------------- */
+
+enum {
+    /* magnitudes below 2^120 leave room for the addend 2^126 of a rounding and for a bias */
+    NARROW_BITS = 120
+};
+
+bool qp_narrow_from(const qp_interval *interval, qp_narrow *narrow)
+{
+    if (!qp_interval_fits(interval, NARROW_BITS))
+        return false;
+    *narrow = (qp_narrow){qp_bound_to_i128(&interval->lo), qp_bound_to_i128(&interval->hi)};
+    return true;
+}
+
+static unsigned narrow_bits(const qp_narrow *v)
+{
+    unsigned lo = qp_i128_bit_length(v->lo), hi = qp_i128_bit_length(v->hi);
+    return lo > hi ? lo : hi;
+}
+
+static void hull_in(qp_narrow *hull, qp_narrow v, bool any)
+{
+    hull->lo = any ? qp_i128_min(hull->lo, v.lo) : v.lo;
+    hull->hi = any ? qp_i128_max(hull->hi, v.hi) : v.hi;
+}
+
+bool qp_rq_hull_add(qp_rq_hull *hull, const qp_rq_channel *channel, qp_narrow t)
+{
+    qp_i128 mult = qp_i128_from_i64(channel->mult), post = qp_i128_from_i64(channel->post);
+    if (narrow_bits(&t) + qp_i128_bit_length(mult) > NARROW_BITS)
+        return false;
+
+    qp_i128 a = qp_i128_mul(t.lo, channel->mult), b = qp_i128_mul(t.hi, channel->mult);
+    qp_narrow p = {qp_i128_min(a, b), qp_i128_max(a, b)}, formed = p;
+    if (channel->round != QP_ROUND_FLOOR && channel->shift >= 1)
+        formed.hi = qp_i128_add(
+            p.hi, qp_i128_shift_left(qp_i128_from_i64(1), channel->shift - 1)); /* below 2^127 */
+    qp_narrow q = {qp_round_shift(p.lo, channel->shift, channel->round),
+                   qp_round_shift(p.hi, channel->shift, channel->round)};
+    qp_narrow y = {qp_i128_add(q.lo, post), qp_i128_add(q.hi, post)};
+
+    hull_in(&hull->t, t, hull->any);
+    hull_in(&hull->p, formed, hull->any);
+    hull_in(&hull->q, q, hull->any);
+    hull_in(&hull->y, y, hull->any);
+    hull->any = true;
+    return true;
+}
+
+void qp_rq_hull_record(const qp_rq_hull *hull, qp_node_bounds *bounds)
+{
+    if (!hull->any)
+        return;
+    qp_bounds_record(bounds, QP_RQ_T, qp_interval_of_i128(hull->t.lo, hull->t.hi));
+    qp_bounds_record(bounds, QP_RQ_P, qp_interval_of_i128(hull->p.lo, hull->p.hi));
+    qp_bounds_record(bounds, QP_RQ_Q, qp_interval_of_i128(hull->q.lo, hull->q.hi));
+    qp_bounds_record(bounds, QP_RQ_Y, qp_interval_of_i128(hull->y.lo, hull->y.hi));
+    qp_bounds_result(bounds, 0, qp_interval_of_i128(hull->y.lo, hull->y.hi));
+}
+
+void qp_rq_bounds_or_hull(qp_rq_hull *hull, const qp_rq_channel *channel, qp_interval t,
+                          qp_node_bounds *bounds)
+{
+    qp_narrow narrow;
+    if (!qp_narrow_from(&t, &narrow) || !qp_rq_hull_add(hull, channel, narrow))
+        qp_rq_bounds(channel, t, bounds);
 }
 
 void qp_rq_round_facts(qp_round round, bool has_mult, qp_node_bounds *bounds)

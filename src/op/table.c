@@ -2,38 +2,6 @@
 /* table.c - the thirty operators (integer-operators.md section 5), and the rules several share. */
 #include "op/op.h"
 
-#define QP_OPERATORS(ROW)                                                                          \
-    ROW(conv)                                                                                      \
-    ROW(rescale)                                                                                   \
-    ROW(chscale)                                                                                   \
-    ROW(lut16)                                                                                     \
-    ROW(add)                                                                                       \
-    ROW(concat)                                                                                    \
-    ROW(chunk_add)                                                                                 \
-    ROW(split)                                                                                     \
-    ROW(pixel_shuffle)                                                                             \
-    ROW(pixel_unshuffle)                                                                           \
-    ROW(clamp)                                                                                     \
-    ROW(relu)                                                                                      \
-    ROW(leaky)                                                                                     \
-    ROW(pad_rep)                                                                                   \
-    ROW(crop_to)                                                                                   \
-    ROW(mul)                                                                                       \
-    ROW(conv_transpose)                                                                            \
-    ROW(igdn)                                                                                      \
-    ROW(abs)                                                                                       \
-    ROW(crop)                                                                                      \
-    ROW(subpos_split)                                                                              \
-    ROW(subpos_merge)                                                                              \
-    ROW(fill)                                                                                      \
-    ROW(layernorm_c)                                                                               \
-    ROW(l2norm)                                                                                    \
-    ROW(softmax)                                                                                   \
-    ROW(sigmoid)                                                                                   \
-    ROW(elu)                                                                                       \
-    ROW(gram)                                                                                      \
-    ROW(apply)
-
 #define QP_ROW(name) extern const qp_operator qp_operator_##name;
 QP_OPERATORS(QP_ROW)
 #undef QP_ROW

@@ -109,7 +109,7 @@ static bool place_node(qp_session *session, memory_layout *layout, uint32_t inde
     for (uint32_t k = 0; k < node->n_out; k++)
         if (session->slots[node->out[k]].last_use == index) /* nothing reads it */
             leave(session, layout, node->out[k]);
-    const qp_kernel *kernel = session->kernels[index];
+    const qp_kernel *kernel = qp_session_kernel(session, index);
     uint64_t (*wants)(const qp_plan *, const qp_shape *) =
         kernel == NULL ? node->op->scratch : kernel->scratch;
     if (wants == NULL)
@@ -190,6 +190,15 @@ static qp_status plan_memory(qp_session *session, qp_error *error)
     for (uint32_t t = 0; t < graph->n_tensors; t++)
         session->slots[t].output.tensor.data = qp_session_base(session) + session->slots[t].offset;
     return reserve_states(session, error);
+}
+
+const qp_kernel *qp_session_kernel(const qp_session *session, uint32_t index)
+{
+    const qp_kernel *kernel = session->kernels[index];
+    uint32_t output = session->graph->nodes[index].out[0];
+    if (kernel != NULL && session->slots[output].output.tensor.shape.width < kernel->least_width)
+        return NULL;
+    return kernel;
 }
 
 uint8_t *qp_session_base(const qp_session *session)

@@ -101,7 +101,10 @@ static qp_status allocate_arrays(qp_session *session, qp_error *error)
 qp_status qp_session_create(const qp_certificate *certificate, const qp_session_options *options,
                             const qp_allocator *allocator, qp_session **session, qp_error *error)
 {
+    static const qp_session_options usual = {.profile = QP_ACC64};
     *session = NULL;
+    if (options == NULL)
+        options = &usual;
     if (options->graph >= certificate->n_graphs)
         return qp_fail(error, QP_INVALID_ARGUMENT, "the set has no graph %zu", options->graph);
     const qp_graph_bounds *bounds = &certificate->graphs[options->graph];
@@ -165,14 +168,15 @@ static qp_status refuse_input(uint32_t index, qp_status status, qp_error *error,
     return qp_fail_at(error, status, place, "input %u: %s", index, sentence);
 }
 
-static qp_status check_shape(const qp_graph *graph, uint32_t index, const qp_shape *shape,
-                             qp_error *error)
+qp_status qp_session_check_shape(const qp_graph *graph, uint32_t index, const qp_shape *shape,
+                                 qp_error *error)
 {
     const qp_graph_input_record *input = &graph->inputs[index];
 
     if (shape->channels != graph->tensors[input->tensor].channels)
-        return refuse_input(index, QP_MODEL_MISMATCH, error,
-                            "its channels are not those of the tensor record");
+        return qp_fail_at(error, QP_MODEL_MISMATCH, (qp_place){QP_TABLE_INPUTS, index, -1, -1},
+                          "input %u: it has %u channels, and the graph takes %u", index,
+                          shape->channels, graph->tensors[input->tensor].channels);
     if (shape->height == 0 || shape->width == 0)
         return refuse_input(index, QP_MODEL_MISMATCH, error, "its height or width is 0");
     if (graph->sized && (shape->height > input->max_h || shape->width > input->max_w))
@@ -208,7 +212,7 @@ static qp_status check_inputs(qp_session *session, const qp_array *inputs, bool 
             const qp_array *array = &inputs[next++];
             shape = (qp_shape){array->channels, array->height, array->width};
         }
-        qp_status status = check_shape(graph, i, &shape, error);
+        qp_status status = qp_session_check_shape(graph, i, &shape, error);
         if (status != QP_OK)
             return status;
         if (planned->height != shape.height || planned->width != shape.width)
@@ -333,7 +337,7 @@ static qp_status evaluate_node(qp_session *session, uint32_t index, const int64_
     if (session->observer != NULL)
         session->observer->node(session->observer, index);
 #endif
-    const qp_kernel *kernel = session->kernels[index];
+    const qp_kernel *kernel = qp_session_kernel(session, index);
     if ((kernel == NULL ? node->op->evaluate(&e) : kernel->evaluate(&e)) == QP_OK)
         return QP_OK;
     qp_place place = {QP_TABLE_OPERATORS, -1, index, (int64_t)node->offset};

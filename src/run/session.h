@@ -49,9 +49,16 @@ struct qp_session {
     bool completed; /* the last decode was not refused */
 };
 
+/* The shape of an input against its tensor record and the caps (section 4, run step 1). */
+qp_status qp_session_check_shape(const qp_graph *graph, uint32_t index, const qp_shape *shape,
+                                 qp_error *error);
+
 /* The run-time plan (section 4, run step 3): shapes of every tensor, then their places in memory.
  */
 qp_status qp_session_plan(qp_session *session, const int64_t *scalars, qp_error *error);
+
+/* The kernel that runs a node on the planned sizes; NULL for the reference evaluation. */
+const qp_kernel *qp_session_kernel(const qp_session *session, uint32_t index);
 
 /* The start of the plan's memory, aligned. */
 uint8_t *qp_session_base(const qp_session *session);

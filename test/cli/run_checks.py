@@ -239,7 +239,8 @@ class Pictures(Checks):
         self.run_says("a picture is no sequence", SMALL, PARROTS, "--sequence")
         self.run_says("no PNG", SMALL, self.put("not.png", b"text"))
         self.put("rgb.png", png(1, 1, [b"\1\2\3"]))
-        self.run_says("model_mismatch: input 0: its channels", "two.whg1", "rgb.png", "two.npy")
+        self.run_says("model_mismatch: input 0: it has 3 channels", "two.whg1", "rgb.png",
+                      "two.npy")
         self.put("red.whg1", scaled(3))
         self.put("sum.whg1", accumulator(CHECK, 20))
         self.put("wide.png", png(1, 1, [b"\1\2\x80"]))

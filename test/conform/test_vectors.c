@@ -351,9 +351,11 @@ static qp_status count_file(void *context, const char *path, const qp_buffer *by
 
     for (size_t i = 0; i < bytes->size; i++)
         lines += bytes->bytes[i] == '\n';
-    t->files++;
     t->bytes += bytes->size;
     qp_sha256_update(&t->hash, bytes->bytes, bytes->size);
+    if (strstr(path, ".jsonl") == NULL)
+        return QP_OK; /* a set's file, graph or certificate */
+    t->files++;
     if (strcmp(path, "npu.jsonl") == 0) {
         t->npu = lines;
         return QP_OK;
@@ -383,7 +385,7 @@ static void test_whole(void **state)
 {
     totals first = count_all(), second = count_all();
     (void)state;
-    assert_int_equal(first.files, 37);
+    assert_int_equal(first.files, 51);
     assert_true(first.vectors >= 1200);
     assert_int_equal(first.npu, first.loaded);
     assert_true(first.bytes < (size_t)12 << 20);

@@ -127,7 +127,7 @@ static const fault faults[] = {
     {TENSOR(3) + 16, 8, NEGATIVE(11), QP_TABLE_TENSORS, 3, -1, TENSOR(3), 0},
     /* 5: opcode, arity, reserved, indices, parameter length */
     {AT_ADD, 1, 0, QP_TABLE_OPERATORS, -1, 0, AT_ADD, 0},
-    {AT_ADD, 1, 0x1F, QP_TABLE_OPERATORS, -1, 0, AT_ADD, 0},
+    {AT_ADD, 1, 0xFF, QP_TABLE_OPERATORS, -1, 0, AT_ADD, 0},
     {AT_ADD + 1, 1, 3, QP_TABLE_OPERATORS, -1, 0, AT_ADD + 1, 0},
     {AT_ADD + 2, 1, 0, QP_TABLE_OPERATORS, -1, 0, AT_ADD + 1, 0},
     {AT_ADD + 3, 1, 1, QP_TABLE_OPERATORS, -1, 0, AT_ADD + 3, 0},
