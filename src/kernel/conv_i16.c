@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conv_i16.c - 16-bit convolution with 32-bit sums: exact where the certificate says that conv.acc
- * fits i32, since that interval holds every sum of every subset of the terms (section 8.2).
+ * conv_i16.c - convolution of 16-bit inputs and weights with 32-bit sums: exact where the
+ * certificate says that conv.acc fits i32, since that interval holds every sum of every subset of
+ * the terms (section 8.2), and a product of two i16 fits i32 on its own.
  */
-#include <stdint.h>
+#include "kernel/kernel.h"
+#include "op/convolution.h"
 
+typedef int16_t element;
+typedef int32_t chunk;
 typedef int32_t accumulator;
-#include "kernel/conv_i16.inc"
+#include "kernel/conv.inc"
 
 static bool takes(const qp_kernel_query *query)
 {

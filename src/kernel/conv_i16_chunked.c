@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conv_i16_chunked.c - 16-bit convolution with chunks of four terms in 32 bits, widened to 64:
+ * conv_i16_chunked.c - convolution of 16-bit inputs and weights, four terms in 32 bits at a time:
  * exact where the certificate's k_c is at least four, since any partial sum of at most k_c terms
  * fits i32 (section 6). conv.acc fits i64, as in every certified graph.
  */
-#include <stdint.h>
+#include "kernel/kernel.h"
+#include "op/convolution.h"
 
+typedef int16_t element;
+typedef int32_t chunk;
 typedef int64_t accumulator;
-#include "kernel/conv_i16.inc"
+#include "kernel/conv.inc"
 
 static bool takes(const qp_kernel_query *query)
 {

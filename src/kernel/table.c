@@ -2,12 +2,22 @@
 /* table.c - the kernels, the most particular first, and the questions they put to a certificate. */
 #include "kernel/kernel.h"
 
-extern const qp_kernel qp_kernel_conv_i16;
-extern const qp_kernel qp_kernel_conv_i16_chunked;
+#define QP_KERNELS(ROW)                                                                            \
+    ROW(conv_i16)                                                                                  \
+    ROW(conv_i16_chunked)                                                                          \
+    ROW(conv_i64)                                                                                  \
+    ROW(conv_transpose_i16)                                                                        \
+    ROW(conv_transpose_i16_chunked)                                                                \
+    ROW(conv_transpose_i64)
+
+#define QP_ROW(name) extern const qp_kernel qp_kernel_##name;
+QP_KERNELS(QP_ROW)
+#undef QP_ROW
 
 static const qp_kernel *const kernels[] = {
-    &qp_kernel_conv_i16,
-    &qp_kernel_conv_i16_chunked,
+#define QP_ROW(name) &qp_kernel_##name,
+    QP_KERNELS(QP_ROW)
+#undef QP_ROW
 };
 
 const qp_kernel *qp_kernel_find(const qp_kernel_query *query)

@@ -4,25 +4,18 @@
 #include "op/params.h"
 #include "op/rq.h"
 
-typedef struct conv_transpose_params {
-    uint32_t cout, kh, kw, sh, sw, ph, pw, oph, opw;
-    uint8_t w_bytes;
-    qp_rq rq;
-    qp_integers weights; /* [cin][cout][kh][kw] */
-} conv_transpose_params;
-
 /* ---- parameters --------------------------------------------------------------------------- */
 
 static unsigned rq_dims(const void *params, uint32_t in_channels, uint64_t dims[4])
 {
     (void)in_channels;
-    dims[0] = ((const conv_transpose_params *)params)->cout;
+    dims[0] = ((const qp_conv_transpose *)params)->cout;
     return 1;
 }
 
 static unsigned weight_dims(const void *params, uint32_t in_channels, uint64_t dims[4])
 {
-    const conv_transpose_params *p = params;
+    const qp_conv_transpose *p = params;
     dims[0] = in_channels;
     dims[1] = p->cout;
     dims[2] = p->kh;
@@ -30,7 +23,7 @@ static unsigned weight_dims(const void *params, uint32_t in_channels, uint64_t d
     return 4;
 }
 
-#define AT(member) offsetof(conv_transpose_params, member)
+#define AT(member) offsetof(qp_conv_transpose, member)
 static const qp_field fields[] = {
     {.name = "cout", .kind = QP_FIELD_U32, .offset = AT(cout), .minimum = 1},
     {.name = "kh", .kind = QP_FIELD_U32, .offset = AT(kh), .minimum = 1},
@@ -57,7 +50,7 @@ static const qp_field fields[] = {
 static const char *channels(const void *params, const uint32_t *in, uint32_t n_in, uint32_t *out)
 {
     (void)in, (void)n_in;
-    out[0] = ((const conv_transpose_params *)params)->cout;
+    out[0] = ((const qp_conv_transpose *)params)->cout;
     return NULL;
 }
 
@@ -69,7 +62,7 @@ static uint64_t uncropped(uint32_t side, uint32_t stride, uint32_t kernel, uint3
 
 static qp_status shape(const qp_plan *plan, qp_shape *out, const char **why)
 {
-    const conv_transpose_params *p = plan->params;
+    const qp_conv_transpose *p = plan->params;
     uint64_t uh = uncropped(plan->in[0].height, p->sh, p->kh, p->oph);
     uint64_t uw = uncropped(plan->in[0].width, p->sw, p->kw, p->opw);
 
@@ -96,14 +89,14 @@ enum { TAPS_MAX = 256 };
 
 /* The residues that some tap reaches. One without taps would add [min(0, b), max(0, b)], which the
  * interval of every other residue holds. */
-static size_t count_residues(const conv_transpose_params *p)
+static size_t count_residues(const qp_conv_transpose *p)
 {
     size_t rows = p->sh < p->kh ? p->sh : p->kh, columns = p->sw < p->kw ? p->sw : p->kw;
     return rows * columns;
 }
 
 /* Folds every weight of output channel `o` once: each input channel's taps stand together. */
-static void fold_small_kernel(const conv_transpose_params *p, uint32_t in_channels, uint32_t o,
+static void fold_small_kernel(const qp_conv_transpose *p, uint32_t in_channels, uint32_t o,
                               qp_fold *residues)
 {
     qp_fold taps[TAPS_MAX];
@@ -123,7 +116,7 @@ static void fold_small_kernel(const conv_transpose_params *p, uint32_t in_channe
 }
 
 /* The weights of residue (row, column) of output channel `o`. */
-static qp_fold fold_residue(const conv_transpose_params *p, uint32_t in_channels, uint32_t o,
+static qp_fold fold_residue(const qp_conv_transpose *p, uint32_t in_channels, uint32_t o,
                             const uint32_t residue[2])
 {
     qp_fold fold = qp_fold_empty();
@@ -142,7 +135,7 @@ static qp_fold fold_residue(const conv_transpose_params *p, uint32_t in_channels
  * hull is the rule on the hull of the accumulators, since every rounding is non-decreasing. */
 static void bounds_of_large_kernel(const qp_bounds_query *query, uint32_t o, qp_conv_bounds *b)
 {
-    const conv_transpose_params *p = query->params;
+    const qp_conv_transpose *p = query->params;
     uint32_t rows = p->sh < p->kh ? p->sh : p->kh, columns = p->sw < p->kw ? p->sw : p->kw;
     qp_rq_channel r = qp_rq_at(&p->rq, o);
 
@@ -155,7 +148,7 @@ static void bounds_of_large_kernel(const qp_bounds_query *query, uint32_t o, qp_
 
 static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
 {
-    const conv_transpose_params *p = query->params;
+    const qp_conv_transpose *p = query->params;
     qp_fold residues[TAPS_MAX];
     qp_conv_bounds b = qp_conv_bounds_start(query, QP_CONVT_TERM, QP_CONVT_ACC, bounds);
     bool small = (uint64_t)p->kh * p->kw <= TAPS_MAX;
@@ -180,61 +173,41 @@ static void bounds(const qp_bounds_query *query, qp_node_bounds *bounds)
  * columns, that is a run of neighbours. Scratch: an accumulator of uw columns, an output row, then
  * the widened input rows [cin][rows][W].
  */
-typedef struct transpose_rows {
-    const conv_transpose_params *p;
+typedef struct transpose_work {
+    const qp_conv_transpose *p;
     const qp_tensor *in;
     uint32_t uw;
-    uint32_t rows;      /* the most kernel rows that meet one output row */
-    int64_t *acc;       /* [uw], in phases of sw */
-    int64_t *out_row;   /* [width of the output] */
-    int64_t *widened;   /* [cin][rows][W] */
-    uint32_t first_tap; /* kernel row of the first; the others follow sh apart */
-    uint32_t n_taps;
-} transpose_rows;
-
-static uint32_t meeting_rows(const conv_transpose_params *p, uint32_t height)
-{
-    uint32_t rows = (p->kh - 1) / p->sh + 1;
-    return rows < height ? rows : height;
-}
+    uint32_t rows;          /* the most kernel rows that meet one output row */
+    int64_t *acc;           /* [uw], in phases of sw */
+    int64_t *out_row;       /* [width of the output] */
+    int64_t *widened;       /* [cin][rows][W] */
+    qp_transpose_rows meet; /* at the output row in work */
+} transpose_work;
 
 static uint64_t scratch(const qp_plan *plan, const qp_shape *out)
 {
-    const conv_transpose_params *p = plan->params;
+    const qp_conv_transpose *p = plan->params;
     const qp_shape *in = &plan->in[0];
     /* uw and the output's width are at most 2^26; cin·rows·W is at most the input's elements */
-    return uncropped(in->width, p->sw, p->kw, p->opw) + out[0].width +
-           (uint64_t)in->channels * meeting_rows(p, in->height) * in->width;
+    return (uint64_t)qp_transpose_width(p, in->width) + out[0].width +
+           (uint64_t)in->channels * qp_transpose_rows_most(p, in->height) * in->width;
 }
 
 /* Widens the input rows that output row `y` gathers. */
-static void widen_rows(transpose_rows *t, uint32_t y)
+static void widen_rows(transpose_work *t, uint32_t y)
 {
     const qp_shape *shape = &t->in->shape;
-    uint64_t row = (uint64_t)y + t->p->ph; /* uncropped */
-    uint64_t tap = row % t->p->sh;
-    uint64_t u = row / t->p->sh; /* input row of that tap; further taps go upwards */
 
-    if (u >= shape->height) { /* the first taps lie below the input */
-        tap += (u - shape->height + 1) * t->p->sh;
-        u = shape->height - 1;
-    }
-    t->n_taps = 0;
-    t->first_tap = 0;
-    if (tap >= t->p->kh)
-        return;
-    uint64_t taps = (t->p->kh - 1 - tap) / t->p->sh + 1;
-    t->first_tap = (uint32_t)tap;
-    t->n_taps = (uint32_t)(taps < u + 1 ? taps : u + 1);
+    t->meet = qp_transpose_rows_at(t->p, shape->height, y);
     for (uint32_t ci = 0; ci < shape->channels; ci++)
-        for (uint32_t k = 0; k < t->n_taps; k++) {
-            size_t from = ((size_t)ci * shape->height + (size_t)(u - k)) * shape->width;
+        for (uint32_t k = 0; k < t->meet.count; k++) {
+            size_t from = ((size_t)ci * shape->height + t->meet.row - k) * shape->width;
             int64_t *to = t->widened + ((size_t)ci * t->rows + k) * shape->width;
             qp_tensor_read(t->in, from, shape->width, to);
         }
 }
 
-static void accumulate_row(const qp_evaluation *e, const transpose_rows *t, const int64_t *row,
+static void accumulate_row(const qp_evaluation *e, const transpose_work *t, const int64_t *row,
                            size_t weight)
 {
     uint32_t sw = t->p->sw;
@@ -249,7 +222,7 @@ static void accumulate_row(const qp_evaluation *e, const transpose_rows *t, cons
 }
 
 /* out_row[x] = acc at uncropped column x + pw */
-static void crop_row(const transpose_rows *t, uint32_t width)
+static void crop_row(const transpose_work *t, uint32_t width)
 {
     uint32_t sw = t->p->sw;
     for (uint32_t x = 0; x < width && x < sw; x++) {
@@ -260,17 +233,17 @@ static void crop_row(const transpose_rows *t, uint32_t width)
     }
 }
 
-static qp_status evaluate_row(const qp_evaluation *e, const transpose_rows *t, uint32_t o,
+static qp_status evaluate_row(const qp_evaluation *e, const transpose_work *t, uint32_t o,
                               uint32_t y)
 {
-    const conv_transpose_params *p = t->p;
+    const qp_conv_transpose *p = t->p;
     const qp_shape *in = &t->in->shape, *out = &e->out[0].tensor.shape;
     qp_rq_channel r = qp_rq_at(&p->rq, o);
 
     memset(t->acc, 0, t->uw * sizeof *t->acc);
     for (uint32_t ci = 0; ci < in->channels; ci++)
-        for (uint32_t k = 0; k < t->n_taps; k++) {
-            size_t tap = t->first_tap + (size_t)k * p->sh;
+        for (uint32_t k = 0; k < t->meet.count; k++) {
+            size_t tap = t->meet.tap + (size_t)k * p->sh;
             size_t weight = (((size_t)ci * p->cout + o) * p->kh + tap) * p->kw;
             accumulate_row(e, t, t->widened + ((size_t)ci * t->rows + k) * in->width, weight);
         }
@@ -281,14 +254,14 @@ static qp_status evaluate_row(const qp_evaluation *e, const transpose_rows *t, u
 
 static qp_status evaluate(const qp_evaluation *e)
 {
-    const conv_transpose_params *p = e->params;
+    const qp_conv_transpose *p = e->params;
     const qp_shape *in = &e->in[0].shape, *out = &e->out[0].tensor.shape;
-    uint32_t uw = (uint32_t)uncropped(in->width, p->sw, p->kw, p->opw); /* at most 2^26 */
-    transpose_rows t = {
+    uint32_t uw = qp_transpose_width(p, in->width);
+    transpose_work t = {
         .p = p,
         .in = &e->in[0],
         .uw = uw,
-        .rows = meeting_rows(p, in->height),
+        .rows = qp_transpose_rows_most(p, in->height),
         .acc = e->scratch,
         .out_row = e->scratch + uw,
         .widened = e->scratch + uw + out->width,
@@ -317,7 +290,7 @@ const qp_operator qp_operator_conv_transpose = {
     .npu = QP_NPU_YES,
     .fields = fields,
     .n_fields = QP_COUNT(fields),
-    .params_size = sizeof(conv_transpose_params),
+    .params_size = sizeof(qp_conv_transpose),
     .intermediates = intermediates,
     .n_intermediates = QP_COUNT(intermediates),
     .k_c = QP_CONVT_TERM,

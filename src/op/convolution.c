@@ -41,6 +41,22 @@ qp_conv_run qp_conv_run_at(const qp_conv *p, uint32_t width_in, uint32_t width_o
     };
 }
 
+qp_transpose_rows qp_transpose_rows_at(const qp_conv_transpose *p, uint32_t height, uint32_t y)
+{
+    uint64_t row = (uint64_t)y + p->ph; /* uncropped */
+    uint64_t tap = row % p->sh;
+    uint64_t u = row / p->sh; /* input row of that tap; further taps go upwards */
+
+    if (u >= height) { /* the first taps lie below the input */
+        tap += (u - height + 1) * p->sh;
+        u = height - 1;
+    }
+    if (tap >= p->kh)
+        return (qp_transpose_rows){0, 0, 0};
+    uint64_t taps = (p->kh - 1 - tap) / p->sh + 1;
+    return (qp_transpose_rows){(uint32_t)tap, (uint32_t)(taps < u + 1 ? taps : u + 1), (uint32_t)u};
+}
+
 qp_conv_bounds qp_conv_bounds_start(const qp_bounds_query *query, qp_intermediate term,
                                     qp_intermediate acc, qp_node_bounds *bounds)
 {

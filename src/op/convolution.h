@@ -53,6 +53,37 @@ typedef struct qp_conv_run {
 
 qp_conv_run qp_conv_run_at(const qp_conv *p, uint32_t width_in, uint32_t width_out, uint32_t j);
 
+/* ---- conv_transpose's geometry ------------------------------------------------------------ */
+
+typedef struct qp_conv_transpose {
+    uint32_t cout, kh, kw, sh, sw, ph, pw, oph, opw;
+    uint8_t w_bytes;
+    qp_rq rq;
+    qp_integers weights; /* [cin][cout][kh][kw] */
+} qp_conv_transpose;
+
+/* The uncropped width uw; a planned one is at most 2^26. */
+static inline uint32_t qp_transpose_width(const qp_conv_transpose *p, uint32_t width_in)
+{
+    return (uint32_t)((uint64_t)(width_in - 1) * p->sw + p->kw + p->opw);
+}
+
+/* The most kernel rows that meet one output row. */
+static inline uint32_t qp_transpose_rows_most(const qp_conv_transpose *p, uint32_t height)
+{
+    uint32_t rows = (p->kh - 1) / p->sh + 1;
+    return rows < height ? rows : height;
+}
+
+/* The kernel rows that output row `y` gathers: `count` of them, k = 0, 1, ... being kernel row
+ * tap + k·sh over input row row - k. */
+typedef struct qp_transpose_rows {
+    uint32_t tap, count;
+    uint32_t row;
+} qp_transpose_rows;
+
+qp_transpose_rows qp_transpose_rows_at(const qp_conv_transpose *p, uint32_t height, uint32_t y);
+
 /* ---- the bounds rules of both ------------------------------------------------------------- */
 
 /* The rules of section 8.3 over output channels: on 128-bit integers where they hold, else on the

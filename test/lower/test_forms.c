@@ -359,13 +359,13 @@ static void test_jpegai_unread_members(void **state)
         "\"x\":{\"kind\":\"conv\",\"dims\":[-1,-1],\"w\":[1],\"mult\":1,\"shift\":1}",
         "\"x\":{\"kind\":\"conv\",\"dims\":[1],\"w\":[1],\"mult\":1}",
         "\"x\":{\"kind\":\"conv\",\"dims\":[1],\"w\":[1],\"mult\":1,\"shift\":128}",
-        "\"x\":{\"kind\":\"conv\",\"dims\":[4294967296,4294967296],\"w\":[],\"mult\":1,"
-        "\"shift\":1}"};
+        ("\"x\":{\"kind\":\"conv\",\"dims\":[4294967296,4294967296],\"w\":[],\"mult\":1,"
+         "\"shift\":1}")};
     static const char *const accepted[] = {
         "\"x\":{\"kind\":\"q16\",\"v\":[],\"dims\":\"none\"}",
         "\"x\":{\"kind\":\"conv\",\"dims\":[],\"w\":[1],\"mult\":1,\"shift\":127}",
-        "\"x\":{\"kind\":\"conv\",\"dims\":[0,4294967296,4294967296,4294967296],\"w\":[],"
-        "\"mult\":-1,\"shift\":0}"};
+        ("\"x\":{\"kind\":\"conv\",\"dims\":[0,4294967296,4294967296,4294967296],\"w\":[],"
+         "\"mult\":-1,\"shift\":0}")};
     for (size_t i = 0; i < TEST_COUNT(refused); i++)
         assert_int_equal(lower_with(path, refused[i]), QP_MODEL_MISMATCH);
     for (size_t i = 0; i < TEST_COUNT(accepted); i++)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_conv_i16.c - conv_i16 and conv_i16_chunked give the reference's integers: random shapes,
- * strides, paddings and groups, on random inputs and on the inputs that reach the ends of the
- * certified partial-sum interval.
+ * test_convolution.c - the kernels of conv and conv_transpose give the reference's integers: random
+ * shapes, strides, paddings and groups, on random inputs and on the inputs that reach the ends of
+ * the certified partial-sum interval.
  */
 #include "run/session.h"
 #include "support/one_operator.h"
 
-extern const qp_kernel qp_kernel_conv_i16, qp_kernel_conv_i16_chunked;
-
-enum { OPCODE_CONV = 0x01, CASES = 400, INPUT_KINDS = 5 };
+enum { OPCODE_CONV = 0x01, OPCODE_CONV_TRANSPOSE = 0x11, CASES = 400, INPUT_KINDS = 5 };
 
 typedef struct conv_case {
+    unsigned opcode;
     uint32_t cin, cout, kh, kw, sh, sw, ph, pw, groups;
     qp_shape in;
     int64_t lo, hi;      /* of the input */
@@ -29,22 +28,24 @@ static const struct {
     {-1, 1, 32767},    {-32768, 32767, 8000}, {0, 32767, 16383}, {-32768, 32767, 16000},
 };
 
-static conv_case make_case(uint64_t *seed)
+static conv_case make_case(unsigned opcode, uint64_t *seed)
 {
-    conv_case c = {0};
+    conv_case c = {.opcode = opcode};
+    bool transposed = opcode == OPCODE_CONV_TRANSPOSE;
     uint32_t cg = 1 + test_below(seed, 4), og = 1 + test_below(seed, 3);
     size_t width = test_below(seed, TEST_COUNT(widths));
 
-    c.groups = 1 + test_below(seed, 3);
+    c.groups = transposed ? 1 : 1 + test_below(seed, 3);
     c.cin = cg * c.groups;
     c.cout = og * c.groups;
     c.kh = 1 + test_below(seed, 4);
     c.kw = 1 + test_below(seed, 5);
     c.sh = 1 + test_below(seed, 3);
     c.sw = 1 + test_below(seed, 6);
-    c.ph = test_below(seed, 4);
-    c.pw = test_below(seed, 4);
-    c.in = (qp_shape){c.cin, c.kh + test_below(seed, 9), c.kw + test_below(seed, 23)};
+    c.ph = test_below(seed, transposed ? c.kh : 4);
+    c.pw = test_below(seed, transposed ? c.kw : 4);
+    /* wide enough for the kernels, which leave narrow outputs to the reference */
+    c.in = (qp_shape){c.cin, c.kh + test_below(seed, 9), c.kw + 12 * c.sw + test_below(seed, 23)};
     c.lo = widths[width].lo;
     c.hi = widths[width].hi;
     c.weight_most = widths[width].weight_most;
@@ -60,7 +61,7 @@ static conv_case make_case(uint64_t *seed)
 /* A graph whose multiplier, shift and rounding spread the sums over the output. */
 static test_operator make_operator(const conv_case *c, const int64_t *values, uint64_t *seed)
 {
-    test_operator op = test_operator_make(OPCODE_CONV);
+    test_operator op = test_operator_make(c->opcode);
     int64_t shift = test_below(seed, 12), mult = test_between(seed, -9, 9);
     qp_rq_values rq = {
         .round = (qp_round)test_below(seed, 3),
@@ -74,7 +75,11 @@ static test_operator make_operator(const conv_case *c, const int64_t *values, ui
 
     test_operator_input(&op, c->in, c->lo, c->hi, values);
     test_operator_output(&op, c->cout);
-    TEST_U32(&op, c->cout, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw, c->groups);
+    TEST_U32(&op, c->cout, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw);
+    if (c->opcode == OPCODE_CONV)
+        TEST_U32(&op, c->groups);
+    else
+        TEST_U32(&op, test_below(seed, 5), test_below(seed, 5)); /* output padding */
     qp_buffer_le(&op.params, 4, 4); /* w_bytes and three reserved bytes */
     qp_writer_rq(&op.params, &rq);
     qp_writer_integers(&op.params, c->weights, c->n_weights, 4);
@@ -90,7 +95,10 @@ static void fill_input(const conv_case *c, int kind, uint64_t *seed, int64_t *va
 
     for (size_t k = 0; k < c->cin * plane; k++) {
         size_t channel = k / plane, y = k % plane / c->in.width, x = k % c->in.width;
-        size_t tap = channel % (c->cin / c->groups) * taps + y % c->kh * c->kw + x % c->kw;
+        size_t of_channel = channel % (c->cin / c->groups);
+        if (c->opcode == OPCODE_CONV_TRANSPOSE)
+            of_channel = channel * c->cout;
+        size_t tap = of_channel * taps + y % c->kh * c->kw + x % c->kw;
         bool high = kind == 1 || (kind >= 2 && (c->weights[tap] > 0) == (kind == 2));
         values[k] = kind == 4 ? test_between(seed, c->lo, c->hi) : high ? c->hi : c->lo;
     }
@@ -115,9 +123,9 @@ static void compare(const qp_session *kernel, const qp_session *reference)
 }
 
 /* Returns the kernel that took the node, or NULL. */
-static const qp_kernel *check_case(uint64_t *seed)
+static const qp_kernel *check_case(unsigned opcode, uint64_t *seed)
 {
-    conv_case c = make_case(seed);
+    conv_case c = make_case(opcode, seed);
     size_t elements = (size_t)qp_shape_elements(&c.in);
     int64_t *values = malloc(elements * sizeof *values);
     assert_non_null(values);
@@ -142,20 +150,35 @@ static const qp_kernel *check_case(uint64_t *seed)
     return taken;
 }
 
-static void test_equals_reference(void **state)
+/* Each kernel of the operator must have come up, or the comparison says nothing. */
+static void compare_all(unsigned opcode, const char *const names[3])
 {
     uint64_t seed = 20260201;
-    unsigned direct = 0, chunked = 0;
-    (void)state;
+    unsigned counts[3] = {0};
+
     for (unsigned k = 0; k < CASES; k++) {
-        const qp_kernel *kernel = check_case(&seed);
-        direct += kernel == &qp_kernel_conv_i16;
-        chunked += kernel == &qp_kernel_conv_i16_chunked;
+        const qp_kernel *kernel = check_case(opcode, &seed);
+        assert_non_null(kernel);
+        for (size_t n = 0; n < 3; n++)
+            counts[n] += strcmp(kernel->name, names[n]) == 0;
     }
-    /* each kind of node must have come up, or the comparison says nothing */
-    assert_true(direct > CASES / 8);
-    assert_true(chunked > CASES / 20);
-    assert_true(direct + chunked < CASES);
+    assert_int_equal(counts[0] + counts[1] + counts[2], CASES);
+    for (size_t n = 0; n < 3; n++)
+        assert_true(counts[n] > CASES / 50);
+}
+
+static void test_conv(void **state)
+{
+    (void)state;
+    compare_all(OPCODE_CONV, (const char *const[]){"conv_i16", "conv_i16_chunked", "conv_i64"});
+}
+
+static void test_conv_transpose(void **state)
+{
+    (void)state;
+    compare_all(OPCODE_CONV_TRANSPOSE,
+                (const char *const[]){"conv_transpose_i16", "conv_transpose_i16_chunked",
+                                      "conv_transpose_i64"});
 }
 
 /*
@@ -172,18 +195,24 @@ static void test_takes_by_certified_width(void **state)
     } cases[] = {
         {32767, 32767, 1, "conv_i16"},
         {32767, 32767, 2, "conv_i16"},
-        {32767, 32767, 3, NULL},
+        {32767, 32767, 3, "conv_i64"},
         {32767, 16383, 4, "conv_i16"},
         {32767, 16383, 5, "conv_i16_chunked"},
-        {32767, 16385, 5, NULL},
-        {32768, 1, 1, NULL},
-        {1, 32768, 1, NULL},
+        {32767, 16385, 5, "conv_i64"},
+        {32768, 1, 1, "conv_i64"},
+        {1, 32768, 1, "conv_i64"},
     };
     (void)state;
     for (size_t k = 0; k < TEST_COUNT(cases); k++) {
         int64_t weights[5];
         uint64_t seed = 1;
-        conv_case c = {.cin = cases[k].cin, .cout = 1, .kh = 1, .kw = 1, .sh = 1, .sw = 1};
+        conv_case c = {.opcode = OPCODE_CONV,
+                       .cin = cases[k].cin,
+                       .cout = 1,
+                       .kh = 1,
+                       .kw = 1,
+                       .sh = 1,
+                       .sw = 1};
         for (size_t w = 0; w < TEST_COUNT(weights); w++)
             weights[w] = cases[k].weight;
         c.groups = 1;
@@ -194,10 +223,7 @@ static void test_takes_by_certified_width(void **state)
         test_operator op = make_operator(&c, NULL, &seed);
         test_run run = test_load(&op);
         qp_session *session = make_session(&run, 0);
-        if (cases[k].kernel == NULL)
-            assert_null(session->kernels[0]);
-        else
-            assert_string_equal(session->kernels[0]->name, cases[k].kernel);
+        assert_string_equal(session->kernels[0]->name, cases[k].kernel);
         qp_session_free(session);
         test_run_free(&run);
         test_operator_free(&op);
@@ -207,7 +233,8 @@ static void test_takes_by_certified_width(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equals_reference),
+        cmocka_unit_test(test_conv),
+        cmocka_unit_test(test_conv_transpose),
         cmocka_unit_test(test_takes_by_certified_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
