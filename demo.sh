@@ -30,3 +30,7 @@ else
     echo "demo.sh: the digest is not $expected" >&2
     exit 1
 fi
+
+echo "== the photograph through the built-in picture codec, and back"
+build/quipu encode "$photograph" -o build/demo.qp --quality 3
+build/quipu decode build/demo.qp -o build/demo-decoded.png --digest

@@ -7,13 +7,16 @@ set(QP_CLI
     conform.c conform_set.c decode.c describe.c describe_verdict.c dump.c encode.c frames.c
     graph_layout.c graph_picture.c html.c info.c info_graph.c lower.c main.c media_file.c npy.c
     open_set.c output.c picture.c run.c run_options.c run_report.c set.c set_files.c tensors.c
-    text_table.c trace.c trace_read.c upscale.c vectors.c wav.c)
+    text_table.c trace.c trace_read.c upscale.c vectors.c verify_file.c wav.c)
 list(TRANSFORM QP_CLI PREPEND src/cli/)
 include(cmake/models.cmake)
 add_executable(quipu_cli ${QP_CLI} ${QP_MODELS_C})
 set_target_properties(quipu_cli PROPERTIES OUTPUT_NAME quipu)
 target_include_directories(quipu_cli PRIVATE src)
 target_link_libraries(quipu_cli PRIVATE quipu_corpus quipu_static qp_flags)
+if(UNIX)
+  target_link_libraries(quipu_cli PRIVATE m) # decibels
+endif()
 if(PNG_FOUND)
   target_compile_definitions(quipu_cli PRIVATE QP_HAVE_PNG)
   target_link_libraries(quipu_cli PRIVATE PNG::PNG)

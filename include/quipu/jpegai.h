@@ -108,6 +108,7 @@ typedef struct qp_jpegai_stages {
     qp_status (*refine)(void *context, qp_jpegai_plane plane, const int64_t *reconstructed,
                         uint64_t *latent, qp_error *error);
     void *context;
+    qp_decode_options options; /* all zero for the usual way */
 } qp_jpegai_stages;
 
 /* The planes before the post-filters, in Q16: [256, 256] luma and [2, 256, 256] chroma, U then V,
@@ -118,15 +119,14 @@ typedef struct qp_jpegai_planes {
 
 /*
  * Decodes one tile: the entropy of both planes, rec_y and rec_uv, then syn_y and syn_uv, with the
- * caller's stages between. `options` may be NULL; its max_memory bounds what is held at one time
+ * caller's stages between. max_memory of their options bounds what is held at one time
  * (QP_TOO_LARGE). Refusals: QP_STREAM_EXHAUSTED from the streams, then QP_FIELD_RANGE for a value
  * that leaves its range as each network runs. On a refusal *planes is empty. Ownership:
  * qp_jpegai_planes_free.
  */
 QP_API qp_status qp_jpegai_decode(const qp_jpegai_model *model, const qp_jpegai_segments *segments,
-                                  const qp_jpegai_stages *stages, const qp_decode_options *options,
-                                  const qp_allocator *allocator, qp_jpegai_planes *planes,
-                                  qp_error *error);
+                                  const qp_jpegai_stages *stages, const qp_allocator *allocator,
+                                  qp_jpegai_planes *planes, qp_error *error);
 QP_API void qp_jpegai_planes_free(const qp_allocator *allocator, qp_jpegai_planes *planes);
 
 /* ---- encoding ----------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "cli/model.h"
 #include "cli/open_set.h"
 #include "cli/output.h"
+#include "cli/verify_file.h"
 #include "cli/wav.h"
 
 #include <unistd.h>
@@ -221,8 +222,23 @@ static uint64_t millibits(const qp_media *media, size_t size)
     return ((uint64_t)size * 8000 + pixels / 2) / pixels;
 }
 
-static void report(const qp_set *set, const qp_media *media, const options *o, size_t size)
+/* ", 33.10 dB" for what can be compared. */
+static void format_psnr(const qp_verified *verified, char text[32])
 {
+    text[0] = '\0';
+    if (!verified->comparable || !verified->complete)
+        return;
+    uint32_t psnr = qp_verified_psnr(verified);
+    if (psnr == UINT32_MAX)
+        snprintf(text, 32, ", lossless");
+    else
+        snprintf(text, 32, ", %lu.%02lu dB", (unsigned long)psnr / 100, (unsigned long)psnr % 100);
+}
+
+static void report(const qp_set *set, const qp_media *media, const options *o, size_t size,
+                   const qp_verified *verified)
+{
+    char psnr[32];
     uint64_t rate = millibits(media, size);
     bool sound = media->layout == QP_LAYOUT_AUDIO;
     if (o->json) {
@@ -237,9 +253,10 @@ static void report(const qp_set *set, const qp_media *media, const options *o, s
                (unsigned long)media->width, size, sound ? "sample" : "pixel",
                (unsigned long long)rate);
     } else if (strcmp(o->output, "-") != 0) {
-        printf("%s: %zu bytes, %llu.%03llu bits a %s\n", o->output, size,
+        format_psnr(verified, psnr);
+        printf("%s: %zu bytes, %llu.%03llu bits a %s%s\n", o->output, size,
                (unsigned long long)(rate / 1000), (unsigned long long)(rate % 1000),
-               sound ? "sample" : "pixel");
+               sound ? "sample" : "pixel", psnr);
     }
 }
 
@@ -248,6 +265,7 @@ static qp_status encode_media(const options *o, const qp_media *media, qp_error 
     qp_opened_set opened;
     qp_encoder *encoder = NULL;
     qp_encoded file = {0};
+    qp_verified verified;
     qp_status status = qp_opened_set_open(o->set, o->capability, o->quality, NULL, &opened, error);
     if (status != QP_OK)
         return status;
@@ -255,9 +273,11 @@ static qp_status encode_media(const options *o, const qp_media *media, qp_error 
     if (status == QP_OK)
         status = encode_file(encoder, opened.set, media, o, &file, error);
     if (status == QP_OK)
+        status = qp_verify_file(&file, opened.set, media, &verified, error);
+    if (status == QP_OK)
         status = qp_output_write(o->output, file.bytes, file.size, error);
     if (status == QP_OK)
-        report(opened.set, media, o, file.size);
+        report(opened.set, media, o, file.size, &verified);
     qp_encoded_free(NULL, &file);
     qp_encoder_free(encoder);
     qp_opened_set_close(&opened);
@@ -292,7 +312,8 @@ const qp_verb qp_verb_encode = {
     "Codes a PNG picture (8-bit grey or RGB) with an integer neural codec, or a directory of them\n"
     "as the frames of a video: a .qp file that decodes to the same pixels on every machine. The\n"
     "bytes of the file are the same everywhere, too. '-' reads a picture from standard input. A\n"
-    "grey picture decodes as RGB. A WAV file of 16 bits is coded with the set that --set names.\n"
+    "grey picture decodes as RGB. The file is decoded once before it is written. A WAV file of 16 "
+    "bits is coded with the set that --set names.\n"
     "\n"
     "  -o FILE.qp      where the coded picture goes; '-' for standard output\n"
     "  --quality N     1 (small), 2 (usual) or 3 (fine) of the model within this command\n"

@@ -232,16 +232,15 @@ static qp_status decode_hyper(const qp_jpegai_model *model, qp_jpegai_plane plan
 
 /* ---- steps 2 and 3: the scale path -------------------------------------------------------- */
 
-static qp_status run_scale_graph(const qp_jpegai_model *model, qp_jpegai_plane plane,
-                                 const qp_decode_options *options, const qp_allocator *allocator,
+static qp_status run_scale_graph(const qp_jpegai_job *job, qp_jpegai_plane plane,
                                  qp_jpegai_latent *l, qp_error *error)
 {
-    const qp_certificate *certificate = qp_lowered_certificate(model->lowered);
+    const qp_certificate *certificate = qp_lowered_certificate(job->model->lowered);
     size_t graph = plane == QP_JPEGAI_Y ? QP_HS_Y : QP_HS_UV;
     qp_array z = {l->z, QP_INT64, l->channels, QP_JPEGAI_HYPER_SIDE, QP_JPEGAI_HYPER_SIDE}, v;
     qp_session *session;
-    qp_status status = qp_codec_session(certificate, graph, options != NULL && options->reference,
-                                        allocator, &session, error);
+    qp_status status =
+        qp_codec_session(certificate, graph, job->reference, &job->allocator, &session, error);
     if (status == QP_OK)
         status = qp_session_decode(session, &z, 1, NULL, 0, error);
     if (status == QP_OK)
@@ -271,12 +270,11 @@ static qp_status scale_position(qp_jpegai_latent *l, size_t at, bool grfs, qp_er
     return status;
 }
 
-qp_status qp_jpegai_scale_path(const qp_jpegai_model *model, qp_jpegai_plane plane,
-                               const uint8_t *grfs, const qp_decode_options *options,
-                               const qp_allocator *allocator, qp_jpegai_latent *l, qp_error *error)
+qp_status qp_jpegai_scale_path(const qp_jpegai_job *job, qp_jpegai_plane plane, const uint8_t *grfs,
+                               qp_jpegai_latent *l, qp_error *error)
 {
     const qp_block_rule rule = {BLOCK_SIDE, BLOCK_SHIFT, 0, LIKELY_MAX};
-    qp_status status = run_scale_graph(model, plane, options, allocator, l, error);
+    qp_status status = run_scale_graph(job, plane, l, error);
     if (status != QP_OK)
         return status;
     qp_array v = {l->v, QP_INT64, l->channels, QP_JPEGAI_LATENT_SIDE, QP_JPEGAI_LATENT_SIDE};
@@ -301,22 +299,22 @@ static qp_status decode_latent(const qp_jpegai_model *model, qp_jpegai_bytes str
     return status;
 }
 
-qp_status qp_jpegai_entropy_with(const qp_jpegai_model *model, qp_jpegai_plane plane,
-                                 const qp_jpegai_segments *segments,
-                                 const qp_decode_options *options, const qp_allocator *allocator,
-                                 qp_jpegai_latent *latent, qp_error *error)
+qp_status qp_jpegai_entropy_step(const qp_jpegai_job *job, qp_jpegai_plane plane,
+                                 const qp_jpegai_segments *segments, qp_jpegai_latent *latent,
+                                 qp_error *error)
 {
     bool is_luma = plane == QP_JPEGAI_Y;
-    qp_status status = qp_jpegai_latent_make(plane, allocator, latent, error);
+    const uint8_t *grfs = is_luma ? segments->grfs_y : segments->grfs_uv;
+    qp_jpegai_bytes stream = is_luma ? segments->sorp : segments->sors;
+    qp_status status = qp_jpegai_latent_make(plane, &job->allocator, latent, error);
     if (status == QP_OK)
-        status = decode_hyper(model, plane, segments->soz, latent, error);
+        status = decode_hyper(job->model, plane, segments->soz, latent, error);
     if (status == QP_OK)
-        status = qp_jpegai_scale_path(model, plane, is_luma ? segments->grfs_y : segments->grfs_uv,
-                                      options, allocator, latent, error);
+        status = qp_jpegai_scale_path(job, plane, grfs, latent, error);
     if (status == QP_OK)
-        status = decode_latent(model, is_luma ? segments->sorp : segments->sors, latent, error);
+        status = decode_latent(job->model, stream, latent, error);
     if (status != QP_OK)
-        qp_jpegai_latent_free(allocator, latent);
+        qp_jpegai_latent_free(&job->allocator, latent);
     return status;
 }
 
@@ -324,5 +322,6 @@ qp_status qp_jpegai_entropy(const qp_jpegai_model *model, qp_jpegai_plane plane,
                             const qp_jpegai_segments *segments, const qp_allocator *allocator,
                             qp_jpegai_latent *latent, qp_error *error)
 {
-    return qp_jpegai_entropy_with(model, plane, segments, NULL, allocator, latent, error);
+    qp_jpegai_job job = {.model = model, .allocator = qp_allocator_or_default(allocator)};
+    return qp_jpegai_entropy_step(&job, plane, segments, latent, error);
 }

@@ -29,16 +29,20 @@ static inline uint32_t qp_jpegai_channels(qp_jpegai_plane plane)
 qp_status qp_jpegai_latent_make(qp_jpegai_plane plane, const qp_allocator *allocator,
                                 qp_jpegai_latent *latent, qp_error *error);
 
-/* Steps 2 and 3 of section 13.6.1: from z to v, the mask, `likely` and sigma. */
-qp_status qp_jpegai_scale_path(const qp_jpegai_model *model, qp_jpegai_plane plane,
-                               const uint8_t *grfs, const qp_decode_options *options,
-                               const qp_allocator *allocator, qp_jpegai_latent *latent,
-                               qp_error *error);
+/* What every step of a decode needs. */
+typedef struct qp_jpegai_job {
+    const qp_jpegai_model *model;
+    int reference; /* as in qp_decode_options */
+    qp_allocator allocator;
+} qp_jpegai_job;
 
-/* qp_jpegai_entropy with options, NULL for none; max_memory is not read. */
-qp_status qp_jpegai_entropy_with(const qp_jpegai_model *model, qp_jpegai_plane plane,
-                                 const qp_jpegai_segments *segments,
-                                 const qp_decode_options *options, const qp_allocator *allocator,
-                                 qp_jpegai_latent *latent, qp_error *error);
+/* Steps 2 and 3 of section 13.6.1: from z to v, the mask, `likely` and sigma. */
+qp_status qp_jpegai_scale_path(const qp_jpegai_job *job, qp_jpegai_plane plane, const uint8_t *grfs,
+                               qp_jpegai_latent *latent, qp_error *error);
+
+/* qp_jpegai_entropy as a step of a decode. */
+qp_status qp_jpegai_entropy_step(const qp_jpegai_job *job, qp_jpegai_plane plane,
+                                 const qp_jpegai_segments *segments, qp_jpegai_latent *latent,
+                                 qp_error *error);
 
 #endif

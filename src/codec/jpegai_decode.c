@@ -42,10 +42,8 @@ qp_status qp_jpegai_to_q16(uint64_t bits, int64_t *value, qp_error *error)
 /* ---- a decode ----------------------------------------------------------------------------- */
 
 typedef struct tile {
-    const qp_jpegai_model *model;
+    qp_jpegai_job job;
     const qp_jpegai_stages *stages;
-    const qp_decode_options *options;
-    qp_allocator allocator;
     qp_jpegai_latent latents[PLANES];
     int64_t *values[PLANES]; /* [C, 16, 16]: the residual, the reconstruction, then the latent */
     uint64_t *bits;          /* what a stage of the caller fills, room for either plane */
@@ -58,9 +56,9 @@ static size_t n_latent(size_t plane)
 
 static qp_status make_room(tile *t, qp_error *error)
 {
-    t->bits = qp_allocate(&t->allocator, n_latent(QP_JPEGAI_Y), sizeof *t->bits);
+    t->bits = qp_allocate(&t->job.allocator, n_latent(QP_JPEGAI_Y), sizeof *t->bits);
     for (size_t p = 0; p < PLANES; p++)
-        t->values[p] = qp_allocate(&t->allocator, n_latent(p), sizeof *t->values[p]);
+        t->values[p] = qp_allocate(&t->job.allocator, n_latent(p), sizeof *t->values[p]);
     return t->bits != NULL && t->values[0] != NULL && t->values[1] != NULL
                ? QP_OK
                : qp_fail_memory(error, "the latents");
@@ -69,10 +67,10 @@ static qp_status make_room(tile *t, qp_error *error)
 static void free_room(tile *t)
 {
     for (size_t p = PLANES; p-- > 0;) {
-        qp_release(&t->allocator, t->values[p], n_latent(p), sizeof *t->values[p]);
-        qp_jpegai_latent_free(&t->allocator, &t->latents[p]);
+        qp_release(&t->job.allocator, t->values[p], n_latent(p), sizeof *t->values[p]);
+        qp_jpegai_latent_free(&t->job.allocator, &t->latents[p]);
     }
-    qp_release(&t->allocator, t->bits, n_latent(QP_JPEGAI_Y), sizeof *t->bits);
+    qp_release(&t->job.allocator, t->bits, n_latent(QP_JPEGAI_Y), sizeof *t->bits);
 }
 
 static qp_status convert(const tile *t, size_t plane, qp_error *error)
@@ -120,12 +118,11 @@ typedef struct destination {
 static qp_status run_graph(const tile *t, size_t graph, const qp_array inputs[2], size_t n_inputs,
                            destination d, qp_error *error)
 {
-    const qp_certificate *certificate = qp_lowered_certificate(t->model->lowered);
+    const qp_certificate *certificate = qp_lowered_certificate(t->job.model->lowered);
     qp_session *session;
     qp_array output;
     qp_status status =
-        qp_codec_session(certificate, graph, t->options != NULL && t->options->reference,
-                         &t->allocator, &session, error);
+        qp_codec_session(certificate, graph, t->job.reference, &t->job.allocator, &session, error);
     if (status == QP_OK)
         status = qp_session_decode(session, inputs, n_inputs, NULL, 0, error);
     if (status == QP_OK)
@@ -158,8 +155,8 @@ static qp_status reconstruct(const tile *t, size_t plane, qp_error *error)
 static qp_status synthesise(const tile *t, qp_jpegai_planes *planes, qp_error *error)
 {
     qp_array inputs[2] = {latent_array(t, QP_JPEGAI_Y), latent_array(t, QP_JPEGAI_UV)};
-    planes->luma = qp_allocate(&t->allocator, N_LUMA, sizeof *planes->luma);
-    planes->chroma = qp_allocate(&t->allocator, N_CHROMA, sizeof *planes->chroma);
+    planes->luma = qp_allocate(&t->job.allocator, N_LUMA, sizeof *planes->luma);
+    planes->chroma = qp_allocate(&t->job.allocator, N_CHROMA, sizeof *planes->chroma);
     if (planes->luma == NULL || planes->chroma == NULL)
         return qp_fail_memory(error, "the planes");
     qp_status status =
@@ -175,8 +172,8 @@ static qp_status decode(tile *t, const qp_jpegai_segments *segments, qp_jpegai_p
 {
     qp_status status = QP_OK;
     for (size_t p = 0; p < PLANES && status == QP_OK; p++)
-        status = qp_jpegai_entropy_with(t->model, (qp_jpegai_plane)p, segments, t->options,
-                                        &t->allocator, &t->latents[p], error);
+        status =
+            qp_jpegai_entropy_step(&t->job, (qp_jpegai_plane)p, segments, &t->latents[p], error);
     if (status == QP_OK)
         status = make_room(t, error);
     for (size_t p = 0; p < PLANES && status == QP_OK; p++)
@@ -185,21 +182,22 @@ static qp_status decode(tile *t, const qp_jpegai_segments *segments, qp_jpegai_p
 }
 
 qp_status qp_jpegai_decode(const qp_jpegai_model *model, const qp_jpegai_segments *segments,
-                           const qp_jpegai_stages *stages, const qp_decode_options *options,
-                           const qp_allocator *allocator, qp_jpegai_planes *planes, qp_error *error)
+                           const qp_jpegai_stages *stages, const qp_allocator *allocator,
+                           qp_jpegai_planes *planes, qp_error *error)
 {
-    size_t limit = options == NULL || options->max_memory == 0 ? SIZE_MAX : options->max_memory;
+    const qp_decode_options *options = &stages->options;
+    size_t limit = options->max_memory == 0 ? SIZE_MAX : options->max_memory;
     qp_jpegai_planes made = {0};
     qp_budget budget;
-    tile t = {.model = model, .stages = stages, .options = options};
-    t.allocator = qp_budget_init(&budget, limit, allocator);
+    tile t = {.job = {.model = model, .reference = options->reference}, .stages = stages};
+    t.job.allocator = qp_budget_init(&budget, limit, allocator);
     *planes = made;
     qp_status status = decode(&t, segments, &made, error);
     free_room(&t);
     if (status == QP_OK)
         *planes = made;
     else
-        qp_jpegai_planes_free(&t.allocator, &made);
+        qp_jpegai_planes_free(&t.job.allocator, &made);
     return qp_budget_status(&budget, status, error);
 }
 

@@ -81,6 +81,7 @@ qp_status qp_jpegai_encode_latent(const qp_jpegai_model *model, const qp_jpegai_
                                   const qp_allocator *allocator, qp_encoded *payload,
                                   qp_error *error)
 {
+    qp_jpegai_job job = {.model = model, .allocator = qp_allocator_or_default(allocator)};
     qp_jpegai_latent l;
     qp_stream stream = {0};
     *payload = (qp_encoded){0};
@@ -88,7 +89,7 @@ qp_status qp_jpegai_encode_latent(const qp_jpegai_model *model, const qp_jpegai_
     if (status != QP_OK)
         return status;
     memcpy(l.z, coded->z, l.channels * QP_JPEGAI_ROW * sizeof *l.z);
-    status = qp_jpegai_scale_path(model, coded->plane, coded->grfs, NULL, allocator, &l, error);
+    status = qp_jpegai_scale_path(&job, coded->plane, coded->grfs, &l, error);
     for (size_t i = 0; i < (size_t)l.channels * QP_JPEGAI_SPAN; i++)
         l.y_q[i] = l.mask[i] != 0 ? coded->y_q[i] : 0;
     if (status == QP_OK)

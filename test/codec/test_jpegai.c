@@ -324,9 +324,9 @@ static qp_status refine(void *context, qp_jpegai_plane plane, const int64_t *rec
 static qp_status decode(const fixture *f, stages *s, const qp_allocator *allocator,
                         size_t max_memory, qp_jpegai_planes *planes)
 {
-    qp_jpegai_stages given = {dequantise, refine, s};
-    qp_decode_options options = {.max_memory = max_memory};
-    return qp_jpegai_decode(f->model, &f->segments, &given, &options, allocator, planes, NULL);
+    qp_jpegai_stages given = {
+        .dequantise = dequantise, .refine = refine, .context = s, .options = {max_memory, 0}};
+    return qp_jpegai_decode(f->model, &f->segments, &given, allocator, planes, NULL);
 }
 
 static void run(const fixture *f, size_t graph, const qp_array *inputs, size_t n, int64_t *out)
@@ -384,6 +384,46 @@ static void is_what_the_graphs_give(void **state)
         free(planes[i]);
         free(latents[i]);
     }
+}
+
+/* ---- golden digests ----------------------------------------------------------------------- */
+
+static void hash_plane(qp_sha256 *hash, const int32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t v = (uint32_t)values[i];
+        const uint8_t bytes[4] = {(uint8_t)(v & 0xFF), (uint8_t)(v >> 8 & 0xFF),
+                                  (uint8_t)(v >> 16 & 0xFF), (uint8_t)(v >> 24)};
+        qp_sha256_update(hash, bytes, sizeof bytes);
+    }
+}
+
+/* The substreams one after another; then the planes as little-endian 32-bit integers. */
+static void golden(void **state)
+{
+    fixture *f = *state;
+    const qp_encoded *parts[3] = {&f->soz, &f->sorp, &f->sors};
+    uint8_t digest[QP_SHA256_SIZE];
+    char text[QP_SHA256_HEX_SIZE];
+    stages s = {0};
+    qp_jpegai_planes planes;
+    qp_sha256 hash;
+
+    qp_sha256_init(&hash);
+    for (size_t i = 0; i < 3; i++)
+        qp_sha256_update(&hash, parts[i]->bytes, parts[i]->size);
+    qp_sha256_final(&hash, digest);
+    qp_sha256_hex(digest, text);
+    assert_string_equal(text, "87995c75c7ed883760eca0563e7ca2fe357beef843ab113f36c0f471e328a855");
+
+    assert_int_equal(decode(f, &s, NULL, 0, &planes), QP_OK);
+    qp_sha256_init(&hash);
+    hash_plane(&hash, planes.luma, N_LUMA);
+    hash_plane(&hash, planes.chroma, 2 * N_LUMA);
+    qp_sha256_final(&hash, digest);
+    qp_sha256_hex(digest, text);
+    assert_string_equal(text, "36b02796f17a0f514b9ebc9848c3c5780ceb9cb0825b45d3dd207e6321f12d89");
+    qp_jpegai_planes_free(NULL, &planes);
 }
 
 static void refusals(void **state)
@@ -503,6 +543,7 @@ int main(void)
         TEST(short_streams),
         TEST(flipped_bits),
         TEST(is_what_the_graphs_give),
+        TEST(golden),
         TEST(refusals),
         TEST(encoder_refuses),
         TEST(a_bundle_that_fails_its_checks),
