@@ -124,8 +124,12 @@ static void put_tensor(qp_buffer *text, const qp_comparison *c)
 {
     const qp_trace_record *a = &c->record_a;
     put_decode(text, &c->a, a->decode);
-    qp_buffer_format(text, ", tensor %" PRIu64 " differs; the %" PRIu64 " before it %s the same\n",
-                     a->tensor, c->same, c->same == 1 ? "is" : "are");
+    qp_buffer_format(text, ", tensor %" PRIu64 " differs; ", a->tensor);
+    if (c->same == 0)
+        qp_buffer_text(text, "nothing comes before it\n");
+    else
+        qp_buffer_format(text, "the %" PRIu64 " before it %s the same\n", c->same,
+                         c->same == 1 ? "is" : "are");
     qp_buffer_text(text, "  made by ");
     put_producer(text, a);
     qp_buffer_text(text, "\n");

@@ -270,7 +270,7 @@ static int decode(qp_run *run, size_t index)
 
 static int decode_all(qp_run *run)
 {
-    bool shown = run->layout == QP_RESULT_SEQUENCE && isatty(fileno(stderr));
+    bool shown = run->decodes > 1 && isatty(fileno(stderr));
     int code = QP_EXIT_OK;
     for (size_t i = 0; i < run->decodes && code == QP_EXIT_OK; i++) {
         if (shown)
