@@ -21,10 +21,12 @@ static void run_twice(const qp_conform_rules *rules, const char *line, size_t si
 
     qp_conform_init(&conform, NULL);
     qp_buffer_init(&npu, NULL);
-    REQUIRE(qp_conform_line(&conform, rules, line, size, 1, &first, NULL) == QP_OK);
+    REQUIRE(qp_conform_line(&conform, rules, &(qp_conform_text){line, size, 1}, &first, NULL) ==
+            QP_OK);
     REQUIRE((first.outcome == QP_CONFORM_FAILED) == (first.what[0] != '\0'));
     qp_buffer_append(&npu, first.npu, first.npu_size);
-    REQUIRE(qp_conform_line(&conform, rules, line, size, 1, &second, NULL) == QP_OK);
+    REQUIRE(qp_conform_line(&conform, rules, &(qp_conform_text){line, size, 1}, &second, NULL) ==
+            QP_OK);
     REQUIRE(first.outcome == second.outcome && strcmp(first.what, second.what) == 0);
     REQUIRE(first.id == second.id && first.id_size == second.id_size);
     REQUIRE(npu.size == second.npu_size);
@@ -41,7 +43,8 @@ static void run_without_memory(const qp_conform_rules *rules, const char *line, 
     qp_conform conform;
 
     qp_conform_init(&conform, &allocator);
-    qp_status status = qp_conform_line(&conform, rules, line, size, 1, &result, NULL);
+    qp_status status =
+        qp_conform_line(&conform, rules, &(qp_conform_text){line, size, 1}, &result, NULL);
     REQUIRE(status == (memory.has_failed ? QP_NO_MEMORY : QP_OK));
     qp_conform_free(&conform);
     REQUIRE(memory.blocks == 0 && !memory.has_fault);

@@ -80,22 +80,27 @@ def saved(picture, **options):
     return file.getvalue()
 
 
+def coded(picture, quality, options):
+    """The rate and the decoded picture of a codec of Pillow's."""
+    data = saved(picture, quality=quality, **options)
+    decoded = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    return 8 * len(data) / (picture.shape[0] * picture.shape[1]), decoded
+
+
 def at_rate(picture, bpp, **options):
     """The quality of a codec of Pillow's at a rate, interpolated between its two nearest."""
-    area, low = picture.shape[0] * picture.shape[1], None
-    for quality in range(1, 100):
-        data = saved(picture, quality=quality, **options)
-        here = 8 * len(data) / area
-        decoded = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
-        if here >= bpp:
-            break
-        low = (here, decoded)
-    high = (psnr(picture, decoded), ms_ssim(picture, decoded))
-    if low is None:
-        return {"psnr": high[0], "ms_ssim": high[1], "above_rate": here}
-    t = (bpp - low[0]) / (here - low[0]) if here >= bpp else 1.0
-    return {"psnr": (1 - t) * psnr(picture, low[1]) + t * high[0],
-            "ms_ssim": (1 - t) * ms_ssim(picture, low[1]) + t * high[1]}
+    low, high = 1, 100  # low's rate is below bpp, or low is 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if coded(picture, middle, options)[0] < bpp:
+            low = middle
+        else:
+            high = middle
+    ends = [coded(picture, quality, options) for quality in (low, high)]
+    t = min(max((bpp - ends[0][0]) / (ends[1][0] - ends[0][0]), 0.0), 1.0)
+    values = [(psnr(picture, decoded), ms_ssim(picture, decoded)) for _, decoded in ends]
+    return {"psnr": (1 - t) * values[0][0] + t * values[1][0],
+            "ms_ssim": (1 - t) * values[0][1] + t * values[1][1]}
 
 
 RIVALS = {

@@ -136,7 +136,7 @@ class HyperPrior(nn.Module):
 
     def likelihood(self, z):
         """z is [n, C, H, W]; the mass of the unit interval around each element."""
-        c, shape = z.shape[1], (1, z.shape[1], 1, 1, 3)
+        shape = (1, z.shape[1], 1, 1, 3)
         v, inverse = z.unsqueeze(-1), torch.exp(-self.log_scale).view(shape)
         mean, weight = self.mean.view(shape), torch.softmax(self.weight, 1).view(shape)
         far = -(v - mean).sign()  # both tails from the small side, to keep their digits

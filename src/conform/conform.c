@@ -303,15 +303,15 @@ static qp_status run_line(line_run *run, const char *line, size_t size, qp_error
                                                  : run_certificate(run, root, error);
 }
 
-qp_status qp_conform_line(qp_conform *conform, const qp_conform_rules *rules, const char *line,
-                          size_t size, uint64_t number, qp_conform_result *result, qp_error *error)
+qp_status qp_conform_line(qp_conform *conform, const qp_conform_rules *rules,
+                          const qp_conform_text *text, qp_conform_result *result, qp_error *error)
 {
     line_run run = {.conform = conform, .rules = rules, .result = result};
     qp_error found = {0};
 
     *result = (qp_conform_result){.outcome = QP_CONFORM_PASSED};
-    conform->json.first_line = number;
-    qp_status status = run_line(&run, line, size, &found);
+    conform->json.first_line = text->number;
+    qp_status status = run_line(&run, text->line, text->size, &found);
     qp_certificate_free(run.certificate);
     qp_graph_free(run.graph);
     if (status == QP_OK)

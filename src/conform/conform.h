@@ -56,11 +56,17 @@ typedef struct qp_conform {
 void qp_conform_init(qp_conform *conform, const qp_allocator *allocator);
 void qp_conform_free(qp_conform *conform);
 
-/* Reads and runs one line, without its line feed; `number` is its place in the file, from 1. QP_OK
- * with the outcome in *result, whatever the line holds; QP_NO_MEMORY, or QP_INTERNAL for a fault of
- * the library. */
-qp_status qp_conform_line(qp_conform *conform, const qp_conform_rules *rules, const char *line,
-                          size_t size, uint64_t number, qp_conform_result *result, qp_error *error);
+/* A line without its line feed, and its place in the file, from 1. */
+typedef struct qp_conform_text {
+    const char *line;
+    size_t size;
+    uint64_t number;
+} qp_conform_text;
+
+/* Reads and runs one line. QP_OK with the outcome in *result, whatever the line holds;
+ * QP_NO_MEMORY, or QP_INTERNAL for a fault of the library. */
+qp_status qp_conform_line(qp_conform *conform, const qp_conform_rules *rules,
+                          const qp_conform_text *text, qp_conform_result *result, qp_error *error);
 
 /* ---- files -------------------------------------------------------------------------------- */
 

@@ -119,8 +119,8 @@ static qp_status run_one(qp_conform_run *run, const qp_conform_rules *rules, con
 {
     qp_conform_result result;
     const char *why = NULL;
-    qp_status status =
-        qp_conform_line(&run->conform, rules, w->line, w->size, w->number, &result, error);
+    qp_status status = qp_conform_line(
+        &run->conform, rules, &(qp_conform_text){w->line, w->size, w->number}, &result, error);
     if (status == QP_OK)
         status = check_file_rules(ids, w, &result, &why, error);
     if (status == QP_OK)

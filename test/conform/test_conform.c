@@ -105,7 +105,8 @@ static qp_conform_result run_rules(const qp_conform_rules *rules, const char *li
     qp_error error;
 
     qp_conform_init(&conform, NULL);
-    assert_int_equal(qp_conform_line(&conform, rules, line, strlen(line), 4, &result, &error),
+    assert_int_equal(qp_conform_line(&conform, rules, &(qp_conform_text){line, strlen(line), 4},
+                                     &result, &error),
                      QP_OK);
     if (result.id != NULL) {
         snprintf(id, sizeof id, "%.*s", (int)result.id_size, result.id);
@@ -296,8 +297,9 @@ static void test_memory_is_bounded_by_the_line(void **state)
     qp_conform conform;
 
     qp_conform_init(&conform, &allocator);
-    assert_int_equal(qp_conform_line(&conform, &rules, line, strlen(line), 1, &result, NULL),
-                     QP_OK);
+    assert_int_equal(
+        qp_conform_line(&conform, &rules, &(qp_conform_text){line, strlen(line), 1}, &result, NULL),
+        QP_OK);
     assert_non_null(strstr(result.what, "decode 1: the 1 elements"));
     assert_true(memory.high_water < 64 * 1024);
     qp_conform_free(&conform);
@@ -376,8 +378,9 @@ static void put_certificate_line(qp_buffer *line)
     size_t size;
 
     qp_conform_init(&conform, NULL);
-    assert_int_equal(qp_conform_line(&conform, &rules, asks, strlen(asks), 1, &result, NULL),
-                     QP_OK);
+    assert_int_equal(
+        qp_conform_line(&conform, &rules, &(qp_conform_text){asks, strlen(asks), 1}, &result, NULL),
+        QP_OK);
     assert_non_null(strstr(result.what, "the certificate differs at its byte 0"));
     assert_int_equal(qp_graph_load(conform.graph.bytes, conform.graph.size, NULL, &graph, NULL),
                      QP_OK);

@@ -54,8 +54,9 @@ static void assert_line(const char *line, qp_conform_outcome outcome, const char
     qp_conform conform;
     qp_conform_result result;
     qp_conform_init(&conform, NULL);
-    assert_int_equal(qp_conform_line(&conform, &rules, line, strlen(line), 1, &result, NULL),
-                     QP_OK);
+    assert_int_equal(
+        qp_conform_line(&conform, &rules, &(qp_conform_text){line, strlen(line), 1}, &result, NULL),
+        QP_OK);
     if (result.outcome != outcome || (what != NULL && strstr(result.what, what) == NULL))
         print_error("%s: %s\n", line, result.what);
     assert_int_equal(result.outcome, outcome);
@@ -138,11 +139,14 @@ static void test_changed_lines(void **state)
             size_t size = (size_t)(feed - line);
             size_t at = test_below(&seed, (uint32_t)size);
             char kept = line[at];
-            assert_int_equal(qp_conform_line(&conform, &rules, line, at, 1, &result, NULL), QP_OK);
+            assert_int_equal(
+                qp_conform_line(&conform, &rules, &(qp_conform_text){line, at, 1}, &result, NULL),
+                QP_OK);
             assert_int_equal(result.outcome, QP_CONFORM_FAILED);
             line[at] = (char)(kept >= '0' && kept <= '9' ? '0' + (kept - '0' + 1) % 10 : 'q');
-            assert_int_equal(qp_conform_line(&conform, &rules, line, size, 1, &result, NULL),
-                             QP_OK);
+            assert_int_equal(
+                qp_conform_line(&conform, &rules, &(qp_conform_text){line, size, 1}, &result, NULL),
+                QP_OK);
             failed += result.outcome == QP_CONFORM_FAILED;
             tried++;
             line[at] = kept;
