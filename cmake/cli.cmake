@@ -7,7 +7,7 @@ set(QP_CLI
     conform.c conform_set.c decode.c describe.c describe_verdict.c dump.c encode.c frames.c
     graph_layout.c graph_picture.c html.c info.c info_graph.c lower.c main.c media_file.c npy.c
     open_set.c output.c picture.c run.c run_options.c run_report.c set.c set_files.c tensors.c
-    text_table.c trace.c trace_read.c upscale.c vectors.c verify_file.c wav.c)
+    text_table.c trace.c trace_read.c upscale.c vectors.c verify_file.c wav.c y4m.c)
 list(TRANSFORM QP_CLI PREPEND src/cli/)
 include(cmake/models.cmake)
 add_executable(quipu_cli ${QP_CLI} ${QP_MODELS_C})

@@ -41,7 +41,7 @@ _quipu() {
     assemble) options="--output -o" ;;
     lower) options="--capability --pin --json --output -o" ;;
     encode) options="--quality --set --capability --step --json --output -o" ;;
-    decode) options="--set --digest --pin --receipt --max-memory --output -o" ;;
+    decode) options="--set --digest --y4m --pin --receipt --max-memory --output -o" ;;
     upscale) options="--prior --digest --max-memory --output -o" ;;
     set) options="info pin verify --capability --quality --pin --output -o" ;;
     conform) options="--profile --json" ;;

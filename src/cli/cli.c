@@ -77,10 +77,15 @@ const char *qp_cli_kind(const uint8_t *bytes, size_t size)
     static const struct {
         const char *magic, *name;
     } kinds[] = {
-        {"WHG1", "a WHG1 graph"},      {"\x89PNG", "a PNG picture"},
-        {"\x93NUMPY", "a .npy array"}, {"\xFF\xD8\xFF", "a JPEG picture"},
-        {"GIF8", "a GIF picture"},     {"RIFF", "a RIFF file"},
-        {"GGUF", "a GGUF file"},       {"{", "JSON"},
+        {"WHG1", "a WHG1 graph"},
+        {"\x89PNG", "a PNG picture"},
+        {"\x93NUMPY", "a .npy array"},
+        {"\xFF\xD8\xFF", "a JPEG picture"},
+        {"GIF8", "a GIF picture"},
+        {"RIFF", "a RIFF file"},
+        {"GGUF", "a GGUF file"},
+        {"YUV4MPEG2", "a Y4M video"},
+        {"{", "JSON"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].magic);

@@ -7,6 +7,7 @@
 #include "cli/media_file.h"
 #include "cli/open_set.h"
 #include "cli/output.h"
+#include "cli/y4m.h"
 
 #include "base/json.h"
 
@@ -15,7 +16,7 @@
 typedef struct options {
     const char *path, *output, *set, *pin, *receipt, *memory_text;
     size_t max_memory;
-    bool digest;
+    bool digest, y4m;
 } options;
 
 /* ---- arguments ---------------------------------------------------------------------------- */
@@ -53,6 +54,8 @@ static int read_options(int argc, char **argv, options *o)
     while (qp_args_next(&args)) {
         if (qp_args_flag(&args, "--digest"))
             o->digest = true;
+        else if (qp_args_flag(&args, "--y4m"))
+            o->y4m = true;
         else if (qp_args_value(&args, "-o", &o->output) ||
                  qp_args_value(&args, "--output", &o->output) ||
                  qp_args_value(&args, "--set", &o->set) || qp_args_value(&args, "--pin", &o->pin) ||
@@ -182,13 +185,22 @@ static qp_status write_receipt(const char *path, const qp_container *container, 
     return status;
 }
 
-static qp_status write_media(const char *path, const qp_media *media, qp_error *error)
+static bool is_y4m(const options *o)
 {
+    size_t length = strlen(o->output), suffix = strlen(".y4m");
+    return o->y4m || (length > suffix && strcmp(o->output + length - suffix, ".y4m") == 0);
+}
+
+static qp_status write_media(const options *o, const qp_media *media, qp_error *error)
+{
+    const char *path = o->output;
+    bool y4m = is_y4m(o);
     qp_buffer file;
-    if (media->layout == QP_LAYOUT_PIXELS && media->frames > 1 && strcmp(path, "-") != 0)
+    if (!y4m && media->layout == QP_LAYOUT_PIXELS && media->frames > 1 && strcmp(path, "-") != 0)
         return qp_frames_write(path, media, error);
     qp_buffer_init(&file, NULL);
-    qp_status status = qp_media_encode(media, &file, error);
+    qp_status status =
+        y4m ? qp_y4m_write(&file, media, error) : qp_media_encode(media, &file, error);
     if (status == QP_OK)
         status = qp_output_buffer(path, &file, error);
     qp_buffer_free(&file);
@@ -201,7 +213,7 @@ static qp_status give(const options *o, const qp_container *container, const qp_
     char digest[QP_SHA256_HEX_SIZE];
     qp_status status = QP_OK;
     if (o->output != NULL)
-        status = write_media(o->output, media, error);
+        status = write_media(o, media, error);
     if (status == QP_OK && o->receipt != NULL)
         status = write_receipt(o->receipt, container, set, media, error);
     if (status == QP_OK && o->digest) {
@@ -269,10 +281,14 @@ const qp_verb qp_verb_decode = {
     "usage: quipu decode [OPTION...] [-o FILE] FILE.qp\n"
     "\n"
     "Decodes a .qp file exactly: the same bytes on every machine, or a refusal. Pictures are\n"
-    "written as PNG, a video as a directory of them, sound as WAV, planes as .npy. '-' reads from\n"
-    "standard input. Nothing is written of a decode that is refused.\n"
+    "written as PNG, a video as a directory of them or as one Y4M file, sound as WAV, planes as\n"
+    ".npy. '-' reads from standard input. Nothing is written of a decode that is refused.\n"
     "\n"
-    "  -o FILE           where the output goes; '-' for standard output\n"
+    "  -o FILE           where the output goes; '-' for standard output; a video goes to one Y4M\n"
+    "                    file where the name ends in .y4m\n"
+    "  --y4m             write Y4M whatever the name: the three channels as Y, Cb and Cr of C444,\n"
+    "                    which they are in a file that was coded from Y4M; the frame rate is\n"
+    "                    unknown (F0:0), as a .qp file does not keep it\n"
     "  --digest          print the SHA-256 of the decoded samples\n"
     "  --set DIR         the set that the file was coded with, where it is not within this\n"
     "                    command\n"

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/verify_file.h"
 #include "cli/wav.h"
+#include "cli/y4m.h"
 
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ typedef struct options {
     const char *path, *output, *set, *capability, *quality_text, *step_text;
     int quality;
     uint32_t step;
-    bool json;
+    bool json, video;
 } options;
 
 static bool read_step(const char *text, uint32_t *step)
@@ -191,17 +192,23 @@ static qp_status encode_file(qp_encoder *encoder, const qp_set *set, const qp_me
 
 /* ---- the verb ----------------------------------------------------------------------------- */
 
-static qp_status read_media(const char *path, qp_media *media, qp_error *error)
+/* Media of any kind, and whether it is a video. */
+static qp_status read_media(options *o, qp_media *media, qp_error *error)
 {
     qp_file file;
-    if (qp_is_directory(path))
-        return qp_frames_read(path, media, error);
-    qp_status status = qp_cli_read(path, &file, error);
+    o->video = qp_is_directory(o->path);
+    if (o->video)
+        return qp_frames_read(o->path, media, error);
+    qp_status status = qp_cli_read(o->path, &file, error);
     if (status != QP_OK)
         return status;
-    status = qp_wav_is(file.bytes, file.size)
-                 ? qp_wav_read(file.bytes, file.size, media, error)
-                 : qp_media_read_picture(file.bytes, file.size, media, error);
+    o->video = qp_y4m_is(file.bytes, file.size);
+    if (o->video)
+        status = qp_y4m_read(file.bytes, file.size, media, error);
+    else if (qp_wav_is(file.bytes, file.size))
+        status = qp_wav_read(file.bytes, file.size, media, error);
+    else
+        status = qp_media_read_picture(file.bytes, file.size, media, error);
     qp_file_close(&file);
     return status;
 }
@@ -211,7 +218,7 @@ static void choose_capability(options *o, const qp_media *media)
 {
     if (o->capability == NULL)
         o->capability = media->layout == QP_LAYOUT_AUDIO ? AUDIO_CAPABILITY
-                        : qp_is_directory(o->path)       ? VIDEO_CAPABILITY
+                        : o->video                       ? VIDEO_CAPABILITY
                                                          : QP_PICTURE_CAPABILITY;
 }
 
@@ -293,7 +300,7 @@ static int encode(int argc, char **argv)
     int code = read_options(argc, argv, &o);
     if (code != QP_EXIT_OK)
         return code;
-    if (read_media(o.path, &media, &error) != QP_OK)
+    if (read_media(&o, &media, &error) != QP_OK)
         return qp_cli_refuse("encode", o.path, &error);
     choose_capability(&o, &media);
     if (media.layout == QP_LAYOUT_AUDIO && o.set == NULL) {
@@ -307,13 +314,18 @@ static int encode(int argc, char **argv)
 
 const qp_verb qp_verb_encode = {
     "encode", "a picture or a video to a .qp file",
-    "usage: quipu encode [OPTION...] -o FILE.qp PICTURE|DIRECTORY|SOUND\n"
+    "usage: quipu encode [OPTION...] -o FILE.qp PICTURE|VIDEO|SOUND\n"
     "\n"
     "Codes a PNG picture (8-bit grey or RGB) with an integer neural codec, or a directory of them\n"
     "as the frames of a video: a .qp file that decodes to the same pixels on every machine. The\n"
-    "bytes of the file are the same everywhere, too. '-' reads a picture from standard input. A\n"
-    "grey picture decodes as RGB. The file is decoded once before it is written. A WAV file of 16 "
-    "bits is coded with the set that --set names.\n"
+    "bytes of the file are the same everywhere, too. '-' reads standard input. A grey picture\n"
+    "decodes as RGB. The file is decoded once before it is written. A WAV file of 16 bits is\n"
+    "coded with the set that --set names.\n"
+    "\n"
+    "A video may be a Y4M file too (C444 or Cmono, progressive). Its planes Y, Cb and Cr are\n"
+    "coded as they are in the place of red, green and blue; Cmono gets planes of 128 for its\n"
+    "colour. So decode it to a .y4m file again: as PNG pictures its colours would be wrong. The\n"
+    "frame rate, the pixels' shape and comments are not kept.\n"
     "\n"
     "  -o FILE.qp      where the coded picture goes; '-' for standard output\n"
     "  --quality N     1 (small), 2 (usual) or 3 (fine) of the model within this command\n"

@@ -96,6 +96,22 @@ expect 0 "$one" "$quipu" decode --digest "$work/f.qp"
 cmp "$work/p.png" "$work/frames/00001.png" || faults=$((faults + 1))
 expect 1 "model_mismatch" "$quipu" encode -o "$work/n.qp" "$2/test"
 rm "$work/video/b.png"
+
+# a video in Y4M: its planes come back as they were, through files and through pipes
+"$quipu" decode -o "$work/v.y4m" "$work/v.qp" || faults=$((faults + 1))
+"$quipu" decode --y4m -o - "$work/f.qp" | cmp - "$work/v.y4m" || faults=$((faults + 1))
+expect 0 "lossless" "$quipu" encode --step 1 -o "$work/y.qp" "$work/v.y4m"
+"$quipu" encode --step 1 -o - - <"$work/v.y4m" | cmp - "$work/y.qp" || faults=$((faults + 1))
+expect 0 "$one" "$quipu" decode --digest -o "$work/y.y4m" "$work/y.qp"
+cmp "$work/v.y4m" "$work/y.y4m" || faults=$((faults + 1))
+printf 'YUV4MPEG2 W2 H2 C420jpeg\nFRAME\n123456' >"$work/small.y4m"
+expect 1 "field_range: samples of the form C420jpeg" "$quipu" encode -o "$work/n.qp" \
+    "$work/small.y4m"
+printf 'YUV4MPEG2 W2 H1 F25:1 Cmono\nFRAME\nab' >"$work/mono.y4m"
+expect 0 "lossless" "$quipu" encode --step 1 -o "$work/n.qp" "$work/mono.y4m"
+"$quipu" decode -o "$work/n.y4m" "$work/n.qp"
+printf 'YUV4MPEG2 W2 H1 F0:0 Ip A0:0 C444\nFRAME\nab\200\200\200\200' | cmp - "$work/n.y4m" ||
+    faults=$((faults + 1))
 cp "$2/docs/images"/*.png "$work/video/" 2>/dev/null &&
     expect 1 "geometry_mismatch" "$quipu" encode -o "$work/n.qp" "$work/video"
 
