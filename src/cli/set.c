@@ -113,6 +113,26 @@ static qp_status say(const qp_set *set, const options *o, qp_error *error)
     return status;
 }
 
+/* The capability that the names of a set's files tell; the picture codec's where they tell none,
+ * whose refusal then says what is missing. */
+static const char *told_by_files(const char *path)
+{
+    qp_set_files files;
+    qp_lower_options any = {.any_verdict = 1};
+    qp_lowered *lowered = NULL;
+    const char *name = QP_PICTURE_CAPABILITY;
+    qp_error unused;
+
+    if (path == NULL || qp_set_files_open(path, NULL, &files, &unused) != QP_OK)
+        return name;
+    if (qp_lower(files.members, files.count, &any, NULL, &lowered, &unused) == QP_OK &&
+        qp_lowered_capability(lowered) != NULL)
+        name = qp_lowered_capability(lowered)->name;
+    qp_lowered_free(lowered);
+    qp_set_files_close(&files);
+    return name;
+}
+
 /* ---- the verb ----------------------------------------------------------------------------- */
 
 static int set(int argc, char **argv)
@@ -128,7 +148,7 @@ static int set(int argc, char **argv)
     if (o.pin != NULL && qp_cli_pin(o.pin, &pin, &error) != QP_OK)
         return qp_cli_refuse("set", o.pin, &error);
     if (o.capability == NULL)
-        o.capability = o.pin == NULL ? QP_PICTURE_CAPABILITY : pin.capability;
+        o.capability = o.pin == NULL ? told_by_files(o.path) : pin.capability;
     qp_status status = qp_opened_set_open(o.path, o.capability, o.quality,
                                           o.pin == NULL ? NULL : &pin, &opened, &error);
     if (status != QP_OK)
@@ -149,7 +169,7 @@ const qp_verb qp_verb_set = {
     "  pin             its pin, by which a receiver knows it: canonical JSON\n"
     "  verify          exit 0 where a decode may use it, 1 with the reason where not\n"
     "\n"
-    "  --capability NAME  the capability; without it that of the pin, or wai.neural.int_hyper\n"
+    "  --capability NAME  the capability; without it that of the pin, or that the files tell\n"
     "  --quality N        the model within this command, 1 to 3, in place of DIR\n"
     "  --pin PIN.json     refuse a set that is not the pinned one, or weaker than it claims\n"
     "  -o FILE            where the text goes\n"

@@ -79,7 +79,9 @@ qp_status qp_wav_read(const uint8_t *bytes, size_t size, qp_media *media, qp_err
     if (!find_chunk(bytes, size, "data", &data))
         return refuse(QP_MALFORMED, size, "the WAV file has no whole data", error);
     size_t frame = 2 * (size_t)read.channels, at = (size_t)(data.bytes - bytes);
-    if (data.size == 0 || data.size % frame != 0)
+    if (data.size == 0)
+        return refuse(QP_MALFORMED, at, "the WAV file has no samples", error);
+    if (data.size % frame != 0)
         return refuse(QP_MALFORMED, at, "the data are no whole number of samples", error);
     read.width = (uint32_t)(data.size / frame); /* a size is a u32 */
     read.size = data.size;

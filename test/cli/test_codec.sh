@@ -115,5 +115,13 @@ printf 'YUV4MPEG2 W2 H1 F0:0 Ip A0:0 C444\nFRAME\nab\200\200\200\200' | cmp - "$
 cp "$2/docs/images"/*.png "$work/video/" 2>/dev/null &&
     expect 1 "geometry_mismatch" "$quipu" encode -o "$work/n.qp" "$work/video"
 
+# the trained sets: each opens under the capability that its files tell, and holds
+for trained in int_hyper/q1 int_hyper/q2 int_hyper/q3 audio_int_codec int_synth int_mlicpp; do
+    capability=wai.neural.${trained%%/*}
+    [ "$trained" != audio_int_codec ] || capability=wai.audio.int_codec
+    expect 0 "$capability" "$quipu" set info "$2/models/$trained"
+    expect 0 "" "$quipu" set verify "$2/models/$trained"
+done
+
 expect 2 "1, 2 or 3" "$quipu" encode --quality 4 -o "$work/p.qp" "$picture"
 exit $faults
