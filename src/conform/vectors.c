@@ -29,7 +29,7 @@ static const vector_file files[] = {{"graphs/chain.jsonl", qp_graphs_chain, NULL
                                     {"graphs/phase.jsonl", qp_graphs_phase, NULL},
                                     {"graphs/run.jsonl", qp_graphs_run, NULL},
                                     {"graphs/state.jsonl", qp_graphs_state, NULL},
-                                    QP_CORPUS_ROWS(OPERATOR_FILE)};
+                                    QP_OPERATORS(OPERATOR_FILE)};
 #undef OPERATOR_FILE
 
 enum { FILE_COUNT = sizeof files / sizeof *files };

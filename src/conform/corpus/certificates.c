@@ -7,7 +7,7 @@
 static void each_operator(qp_corpus *c)
 {
 #define ROW(name) &qp_row_##name,
-    static const qp_corpus_row *const rows[] = {QP_CORPUS_ROWS(ROW)};
+    static const qp_corpus_row *const rows[] = {QP_OPERATORS(ROW)};
 #undef ROW
     for (size_t i = 0; i < QP_COUNT(rows); i++) {
         if (rows[i]->large)
