@@ -270,6 +270,39 @@ static void sound_is_refused(void **state)
     qp_media_free(NULL, &sound);
 }
 
+/* The encoder with a g_a of that padding and multiplier; 3 wide, of stride 2. */
+static qp_status encode_through(const fixture *f, uint32_t pad, int64_t mult, const qp_media *sound)
+{
+    small_layer layer = {1, SMALL_AUDIO_CHANNELS, SMALL_AUDIO_LATENTS, 3, 2, pad, 0, 300, mult, 0};
+    fixture other = *f;
+    uint64_t seed = 1;
+    qp_encoded payload;
+    qp_buffer g_a;
+    qp_buffer_init(&g_a, NULL);
+    small_whm_head(&g_a, 1);
+    small_whm_layer(&seed, &layer, &g_a);
+    other.set.members[1].bytes = g_a.bytes;
+    other.set.members[1].size = g_a.size;
+    qp_status status = encode_sound(&other, sound, NULL, &payload);
+    assert_int_equal(payload.bytes != NULL, status == QP_OK);
+    qp_encoded_free(NULL, &payload);
+    qp_buffer_free(&g_a);
+    return status;
+}
+
+static void sound_that_does_not_fit(void **state)
+{
+    const fixture *f = *state;
+    qp_media sound = small_sound(20), longer = sound;
+    assert_int_equal(encode_through(f, 1, 12, &sound), QP_OK);
+    assert_int_equal(encode_through(f, 2, 12, &sound), QP_GEOMETRY_MISMATCH); /* a height of 2 */
+    assert_int_equal(encode_through(f, 1, INT64_C(1) << 36, &sound), QP_FIELD_RANGE);
+    longer.width = (1 << 26) + 1; /* refused before its bytes are read */
+    longer.size = 2 * (size_t)longer.width * longer.channels;
+    assert_int_equal(encode_through(f, 1, 12, &longer), QP_TOO_LARGE);
+    qp_media_free(NULL, &sound);
+}
+
 static void sound_without_memory(void **state)
 {
     fixture *f = *state;
@@ -322,6 +355,7 @@ int main(void)
         TEST(sound_goes_through),
         TEST(sound_golden),
         TEST(sound_is_refused),
+        TEST(sound_that_does_not_fit),
         TEST(sound_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

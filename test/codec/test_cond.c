@@ -296,19 +296,67 @@ static void what_does_not_fit(void **state)
     codec_refused_with(c, M + 2, SH + 1, 2, QP_GEOMETRY_MISMATCH);
     codec_refused_with(c, H, 4 * SH + 1, 4, QP_GEOMETRY_MISMATCH);
     codec_refused_with(c, W, 4 * SW + 1, 4, QP_GEOMETRY_MISMATCH);
+    codec_case one = frame_case(*state, 0);
+    codec_refused_with(&one, F, SMALL_COND_FEATURE + 1, 2, QP_MODEL_MISMATCH);
+    codec_refused_with(&one, F + 2, UINT32_MAX, 4, QP_TOO_LARGE);
+    codec_refused_with(&one, H, 4 * SH + 1, 4, QP_GEOMETRY_MISMATCH);
 }
 
-/* The stream of the frame is cut, its length with it. */
-static void a_stream_that_ends(void **state)
+/* 86 frames of 4096 by 4096 are 2^32 bytes and more: refused before any is decoded. */
+static void an_output_that_is_too_large(void **state)
 {
-    codec_case c = frame_case(*state, 0);
-    codec_case shorter = c;
-    uint32_t length = qp_load_u32((const uint8_t *)c.unit.bytes + INDEX + LENGTH);
-    uint8_t *bytes = codec_patch(&c, INDEX + LENGTH, length - 4, 4);
-    shorter.unit.bytes = bytes;
-    shorter.unit.size = c.unit.size - 4;
-    codec_refused(&shorter, QP_STREAM_EXHAUSTED);
+    enum { SIDE = 4096, MANY = 86, STREAM = 8 };
+    codec_case c = ((fixture *)*state)->c;
+    const uint32_t sizes[] = {SMALL_COND_LATENTS, SIDE / 4, SIDE / 4,
+                              SMALL_COND_FEATURE, SIDE / 2, SIDE / 2};
+    qp_buffer large;
+    qp_buffer_init(&large, NULL);
+    qp_payload_put_head(&large, "WIC1", 3);
+    qp_buffer_le(&large, SIDE, 4);
+    qp_buffer_le(&large, SIDE, 4);
+    for (size_t i = 0; i < TEST_COUNT(sizes); i++)
+        qp_buffer_le(&large, sizes[i], 2);
+    qp_buffer_le(&large, MANY, 4);
+    for (size_t i = 0; i < MANY; i++) {
+        qp_payload_put_zeros(&large, 4);
+        qp_buffer_le(&large, STREAM, 4);
+        qp_payload_put_zeros(&large, STREAM);
+    }
+    c.unit.bytes = large.bytes;
+    c.unit.size = large.size;
+    codec_refused(&c, QP_TOO_LARGE);
+    qp_buffer_free(&large);
+}
+
+/* The payload with its last stream, whose length stands at `at`, cut or lengthened by a word. */
+static void refused_with_words(const codec_case *c, size_t at, int words, qp_status expected)
+{
+    uint32_t length = qp_load_u32((const uint8_t *)c->unit.bytes + at);
+    size_t kept = c->unit.size - (words < 0 ? 4 : 0), size = kept + (words > 0 ? 4 : 0);
+    uint8_t *patched = codec_patch(c, at, words < 0 ? length - 4 : length + 4, 4);
+    uint8_t *bytes = calloc(size, 1);
+    codec_case other = *c;
+    assert_non_null(bytes);
+    memcpy(bytes, patched, kept);
+    other.unit.bytes = bytes;
+    other.unit.size = size;
+    codec_refused(&other, expected);
     free(bytes);
+    free(patched);
+}
+
+/* The last frame of a video, and a frame alone. */
+static void streams_of_both_forms(void **state)
+{
+    fixture *f = *state;
+    codec_case one = frame_case(f, 0);
+    size_t at = KIND;
+    for (size_t i = 1; i < FRAMES; i++)
+        at += 2 * LENGTH + qp_load_u32(f->video.bytes + at + LENGTH);
+    refused_with_words(&f->c, at + LENGTH, -1, QP_STREAM_EXHAUSTED);
+    refused_with_words(&f->c, at + LENGTH, 1, QP_STREAM_NONCANONICAL);
+    refused_with_words(&one, INDEX + LENGTH, -1, QP_STREAM_EXHAUSTED);
+    refused_with_words(&one, INDEX + LENGTH, 1, QP_STREAM_NONCANONICAL);
 }
 
 static void a_value_out_of_range(void **state)
@@ -323,6 +371,8 @@ static void a_value_out_of_range(void **state)
     memset(file + at, 0, 8);
     file[at + 6] = 64; /* 2^54 leaves 14 bits for what dec reads */
     codec_refused(&f->c, QP_FIELD_RANGE);
+    codec_case one = frame_case(f, 0);
+    codec_refused(&one, QP_FIELD_RANGE);
 }
 
 static qp_status fail_to_analyse(void *context, uint32_t frame, const qp_array *ctx,
@@ -401,7 +451,8 @@ int main(void)
         TEST(golden),
         TEST(framing),
         TEST(what_does_not_fit),
-        TEST(a_stream_that_ends),
+        TEST(streams_of_both_forms),
+        TEST(an_output_that_is_too_large),
         TEST(a_value_out_of_range),
         TEST(encoder_refuses),
         TEST(torment),

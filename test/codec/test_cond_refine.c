@@ -185,6 +185,38 @@ static void framing(void **state)
     codec_refused_with(c, nested + 8 + 4, HEIGHT + 1, 4, QP_GEOMETRY_MISMATCH);
 }
 
+/* The nested layer, last in the payload, with its stream cut or lengthened by a word. */
+static void refused_with_words(const fixture *f, size_t nested, int words, qp_status expected)
+{
+    size_t n = qp_load_u32(f->payload.bytes + nested + 40), at = nested + 44 + 4 * n;
+    size_t kept = f->payload.size - (words < 0 ? 4 : 0), size = kept + (words > 0 ? 4 : 0);
+    uint8_t *bytes = calloc(size, 1);
+    codec_case c = f->c;
+    assert_non_null(bytes);
+    memcpy(bytes, f->payload.bytes, kept);
+    for (unsigned i = 0; i < 4; i++) {
+        bytes[nested - 4 + i] = (uint8_t)((size - nested) >> 8 * i);
+        bytes[at + i] = (uint8_t)((size - at - 4) >> 8 * i);
+    }
+    c.unit.bytes = bytes;
+    c.unit.size = size;
+    codec_refused(&c, expected);
+    free(bytes);
+}
+
+static void nested_codes(void **state)
+{
+    fixture *f = *state;
+    const uint8_t *bytes = f->payload.bytes;
+    size_t n = qp_load_u32(bytes + side_at(f) + 4), at = side_at(f) + 8 + 4 * n;
+    size_t nested = at + 4 + qp_load_u32(bytes + at) + 4;
+    codec_refused_with(&f->c, nested + 12, UINT32_MAX, 4, QP_TOO_LARGE);
+    codec_refused_with(&f->c, nested + 32, 0, 2, QP_MODEL_MISMATCH); /* q */
+    codec_refused_with(&f->c, nested + 44, 1, 4, QP_MODEL_MISMATCH); /* the table */
+    refused_with_words(f, nested, -1, QP_STREAM_EXHAUSTED);
+    refused_with_words(f, nested, 1, QP_STREAM_NONCANONICAL);
+}
+
 /* An offset of the nested payload is one of the whole. */
 static void nested_offsets(void **state)
 {
@@ -323,6 +355,7 @@ int main(void)
         TEST(golden),
         TEST(framing),
         TEST(nested_offsets),
+        TEST(nested_codes),
         TEST(what_does_not_fit),
         TEST(streams_and_ranges),
         TEST(a_side_plane_out_of_range),

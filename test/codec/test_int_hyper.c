@@ -350,6 +350,50 @@ static void test_pictures_that_are_not_encoded(void **unused)
     drop(&f);
 }
 
+/* The encoder through networks of one layer each; `z` and `stride` are h_a's. */
+static qp_status encode_through(const fixture *f, int64_t mult, uint32_t z, uint32_t stride)
+{
+    const small_layer layers[] = {{1, 3, SMALL_Y, 4, 4, 0, 0, 60, mult, 0},
+                                  {1, SMALL_Y, z, 3, stride, 1, 0, 900, 30, 0}};
+    qp_member beside[2];
+    qp_buffer files[2];
+    qp_encoder *encoder;
+    qp_encoded payload;
+    uint64_t seed = 1;
+    for (size_t i = 0; i < 2; i++) {
+        qp_buffer_init(&files[i], NULL);
+        small_whm_head(&files[i], 1);
+        small_whm_layer(&seed, &layers[i], &files[i]);
+        beside[i] = (qp_member){i == 0 ? "g_a.whm" : "h_a.whm", files[i].bytes, files[i].size};
+    }
+    assert_int_equal(qp_encoder_create(CAPABILITY, f->set, beside, 2, NULL, NULL, &encoder, NULL),
+                     QP_OK);
+    qp_status status =
+        qp_encoder_encode(encoder, &(qp_source){.media = &f->picture}, &payload, NULL);
+    assert_int_equal(payload.bytes != NULL, status == QP_OK);
+    qp_encoded_free(NULL, &payload);
+    qp_encoder_free(encoder);
+    for (size_t i = 0; i < 2; i++)
+        qp_buffer_free(&files[i]);
+    return status;
+}
+
+static void test_networks_and_pictures_that_do_not_fit(void **unused)
+{
+    (void)unused;
+    fixture f = make(17, 16, 16);
+    assert_int_equal(encode_through(&f, 5000, SMALL_Z, 2), QP_OK);
+    assert_int_equal(encode_through(&f, 5000, SMALL_Z + 1, 2), QP_MODEL_MISMATCH); /* z tables */
+    assert_int_equal(encode_through(&f, 5000, SMALL_Z, 1), QP_GEOMETRY_MISMATCH);
+    assert_int_equal(encode_through(&f, INT64_C(1) << 42, SMALL_Z, 2), QP_FIELD_RANGE);
+    qp_media picture = f.picture; /* refused before its bytes are read */
+    f.picture.height = f.picture.width = 8192;
+    f.picture.size = (size_t)8192 * 8192 * 3;
+    assert_int_equal(encode_through(&f, 5000, SMALL_Z, 2), QP_TOO_LARGE);
+    f.picture = picture;
+    drop(&f);
+}
+
 /* ---- damage ------------------------------------------------------------------------------- */
 
 static void test_truncation_at_every_byte(void **unused)
@@ -478,6 +522,7 @@ int main(void)
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_values_out_of_range),
         cmocka_unit_test(test_pictures_that_are_not_encoded),
+        cmocka_unit_test(test_networks_and_pictures_that_do_not_fit),
         cmocka_unit_test(test_truncation_at_every_byte),
         cmocka_unit_test(test_every_bit_flipped),
         cmocka_unit_test(test_memory_limit),

@@ -3,6 +3,7 @@
 #include "codec/codec.h"
 
 #include "codec.h"
+#include "support/codec_checks.h"
 
 #define CAPABILITY "wai.neural.int_synth"
 
@@ -99,6 +100,48 @@ static void test_refusals(void **unused)
     drop(&f);
 }
 
+/* Latents that the network makes more than 2^26 elements of, in a payload and in the encoder. */
+static void test_a_plan_that_is_too_large(void **unused)
+{
+    enum { WIDE = 1200 };
+    (void)unused;
+    fixture f = make(4);
+    char digest[65];
+    qp_buffer large;
+    qp_encoder *encoder;
+    qp_encoded payload;
+    size_t size = (size_t)2 * WIDE * WIDE;
+    qp_buffer_init(&large, NULL);
+    qp_payload_put_head(&large, "WIY1", 1);
+    qp_buffer_le(&large, 2, 2);
+    qp_buffer_le(&large, WIDE, 2);
+    qp_buffer_le(&large, 0, 2);
+    qp_buffer_le(&large, 4 * WIDE, 4);
+    qp_buffer_le(&large, 4 * WIDE, 4);
+    qp_payload_put_zeros(&large, size);
+    assert_int_equal(test_decode(CAPABILITY, f.set, large.bytes, large.size, digest, NULL),
+                     QP_PAYLOAD_MALFORMED);
+    qp_media latents = {QP_LAYOUT_PLANES, 1, WIDE, WIDE, 2, 0, large.bytes, size};
+    assert_int_equal(qp_encoder_create(CAPABILITY, f.set, NULL, 0, NULL, NULL, &encoder, NULL),
+                     QP_OK);
+    assert_int_equal(qp_encoder_encode(encoder, &(qp_source){.media = &latents}, &payload, NULL),
+                     QP_PAYLOAD_MALFORMED);
+    assert_null(payload.bytes);
+    qp_encoder_free(encoder);
+    qp_buffer_free(&large);
+    drop(&f);
+}
+
+/* Truncation, flipped bits, and the caller's memory, whose code stays QP_TOO_LARGE. */
+static void test_torment(void **unused)
+{
+    (void)unused;
+    fixture f = make(5);
+    codec_torment(
+        &(codec_case){CAPABILITY, &f.files, {.bytes = f.payload.bytes, .size = f.payload.size}});
+    drop(&f);
+}
+
 static void test_sets_are_refused_with_the_same_code(void **unused)
 {
     (void)unused;
@@ -118,6 +161,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latents_decode),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_a_plan_that_is_too_large),
+        cmocka_unit_test(test_torment),
         cmocka_unit_test(test_sets_are_refused_with_the_same_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

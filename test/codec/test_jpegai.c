@@ -450,6 +450,31 @@ static void encoder_refuses(void **state)
     assert_int_equal(qp_jpegai_encode_hyper(f->model, f->z_y, f->z_uv, NULL, &payload, NULL),
                      QP_FIELD_RANGE);
     assert_null(payload.bytes);
+    qp_jpegai_coded uv = {QP_JPEGAI_UV, f->z_uv, f->grfs_uv, f->uv_q}; /* the scale graph refuses */
+    assert_int_equal(qp_jpegai_encode_latent(f->model, &uv, NULL, &payload, NULL), QP_FIELD_RANGE);
+    assert_null(payload.bytes);
+}
+
+/* With bounds of 9, which the distributions were not made for, there is a value that neither slots
+ * nor an escape code. */
+static void a_value_without_a_code(void **state)
+{
+    static const char name[] = "\"bounds\":[";
+    fixture *f = *state;
+    qp_jpegai_coded y = {QP_JPEGAI_Y, f->z_y, f->grfs_y, f->y_q};
+    qp_jpegai_model *model;
+    qp_encoded payload;
+    size_t at = 0;
+    while (memcmp(f->norm.bytes + at, name, strlen(name)) != 0)
+        at++;
+    for (at += strlen(name); f->norm.bytes[at] != ']'; at++)
+        if (f->norm.bytes[at] == '1')
+            f->norm.bytes[at] = '9';
+    assert_int_equal(qp_jpegai_model_open(f->set.members, f->set.count, NULL, NULL, &model, NULL),
+                     QP_OK);
+    assert_int_equal(qp_jpegai_encode_latent(model, &y, NULL, &payload, NULL), QP_FIELD_RANGE);
+    assert_null(payload.bytes);
+    qp_jpegai_model_close(model);
 }
 
 /* A norm.json that is not one. */
@@ -546,6 +571,7 @@ int main(void)
         TEST(golden),
         TEST(refusals),
         TEST(encoder_refuses),
+        TEST(a_value_without_a_code),
         TEST(a_bundle_that_fails_its_checks),
         TEST(without_memory),
         TEST(encoders_without_memory),

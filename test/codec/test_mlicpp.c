@@ -201,6 +201,18 @@ static void a_latent_out_of_range(void **state)
     assert_int_equal(encode(f, SLICES), QP_FIELD_RANGE);
 }
 
+static void encoder_refuses_other_sizes(void **state)
+{
+    const fixture *f = *state;
+    qp_mlicpp_source source = {
+        HEIGHT, WIDTH, SLICES, {SMALL_MLICPP_Z, ZH - 1, ZW, f->z}, {SMALL_MLICPP_Y, YH, YW, f->y}};
+    codec_open open = codec_start(&f->c, 0);
+    qp_encoded payload;
+    assert_int_equal(qp_mlicpp_encode(open.set, &source, NULL, &payload, NULL), QP_MODEL_MISMATCH);
+    assert_null(payload.bytes);
+    codec_end(&open);
+}
+
 static void torment(void **state)
 {
     codec_torment(&((fixture *)*state)->c);
@@ -247,9 +259,16 @@ static void encoder_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(decodes_as_the_text_says), TEST(golden),  TEST(framing),
-        TEST(what_does_not_fit),        TEST(streams), TEST(a_latent_out_of_range),
-        TEST(every_number_of_slices),   TEST(torment), TEST(encoder_without_memory),
+        TEST(decodes_as_the_text_says),
+        TEST(golden),
+        TEST(framing),
+        TEST(what_does_not_fit),
+        TEST(streams),
+        TEST(a_latent_out_of_range),
+        TEST(encoder_refuses_other_sizes),
+        TEST(every_number_of_slices),
+        TEST(torment),
+        TEST(encoder_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,6 +288,29 @@ static void test_conditions(void **state)
     qp_media_free(NULL, &clip);
 }
 
+/* 86 frames of 4096 by 4096 are 2^32 bytes and more: refused before the stream. */
+static void test_large_output(void **state)
+{
+    enum { MANY = 86 };
+    qp_media clip = synthetic_clip(1, 8, 8, 1);
+    qp_encoded payload = encode_clip(&clip, &(qp_encode_options){.q = 4});
+    size_t at = vectors_at(payload.bytes), size = at + 4 * (MANY - 1) + 4 + 8;
+    uint8_t *bytes = calloc(size, 1);
+    qp_encoded large = {bytes, size};
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, payload.bytes, at);
+    put_u32(bytes + FRAMES, MANY);
+    put_u32(bytes + HEIGHT, 4096);
+    put_u32(bytes + HEIGHT + 4, 4096);
+    put_u32(bytes + BLOCK, 4096);
+    put_u32(bytes + size - 12, 8);
+    assert_refused(QP_TOO_LARGE, &large, -1);
+    free(bytes);
+    qp_encoded_free(NULL, &payload);
+    qp_media_free(NULL, &clip);
+}
+
 /* A stream of one word fewer or more than it should have. */
 static void test_stream_ends(void **state)
 {
@@ -455,6 +478,39 @@ static void test_frame_refusals(void **state)
     expect_changed(decoder, QP_GEOMETRY_MISMATCH, inter, 12, 14); /* as many blocks */
     expect_changed(decoder, QP_GEOMETRY_MISMATCH, inter, 16, 20);
     expect_frame(decoder, &s, 1, 0);
+    qp_decoder_free(decoder);
+    free_sequence(&s);
+}
+
+/* A frame whose stream, the length of which stands at `at`, is cut or lengthened by a word. */
+static void expect_words(qp_decoder *decoder, const qp_encoded *payload, size_t at, int words)
+{
+    uint8_t *bytes = calloc(payload->size + 4, 1);
+    uint32_t length = qp_load_u32(payload->bytes + at);
+    assert_non_null(bytes);
+    memcpy(bytes, payload->bytes, payload->size);
+    put_u32(bytes + at, words < 0 ? length - 4 : length + 4);
+    expect_refusal(decoder, words < 0 ? QP_STREAM_EXHAUSTED : QP_STREAM_NONCANONICAL, bytes,
+                   words < 0 ? payload->size - 4 : payload->size + 4);
+    free(bytes);
+}
+
+static void test_frame_streams(void **state)
+{
+    sequence s = make_sequence(1);
+    qp_encoded *intra = &s.payloads[0], *inter = &s.payloads[1];
+    size_t at = vectors_at(intra->bytes), inter_at = 24 + 4 * blocks_of(&s.clip, 8);
+    qp_decoder *decoder = frame_decoder();
+    (void)state;
+    expect_words(decoder, intra, at, -1);
+    expect_words(decoder, intra, at, 1);
+    expect_frame(decoder, &s, 0, 0);
+    expect_words(decoder, inter, inter_at, -1);
+    expect_words(decoder, inter, inter_at, 1);
+    expect_frame(decoder, &s, 1, 0);
+    put_u32(intra->bytes + 12, 65536);
+    put_u32(intra->bytes + 16, 4096);
+    expect_refusal(decoder, QP_TOO_LARGE, intra->bytes, intra->size);
     qp_decoder_free(decoder);
     free_sequence(&s);
 }
@@ -670,7 +726,49 @@ static void test_hyper_clip(void **state)
     assert_int_equal(codec_decode(&nested, NULL, &error), QP_PAYLOAD_MALFORMED);
     assert_int_equal(error.offset, at + 4); /* of the outer payload */
     free(patched);
+    codec_refused_with(&c, at + 4 + 16, SMALL_Z + 1, 2, QP_MODEL_MISMATCH); /* the nested codes */
+    codec_refused_with(&c, at + 4 + 22, SMALL_Y + 1, 2, QP_GEOMETRY_MISMATCH);
+    codec_refused_with(&c, at + 4 + 18, UINT32_MAX, 4, QP_TOO_LARGE);
+    codec_refused_with(&c, at + 4 + 36, 0, 8, QP_STREAM_EXHAUSTED);
     codec_torment(&c);
+    free_hyper(&h);
+}
+
+/* The nested y stream with a word more, and a set whose h_s admits next to nothing. */
+static void test_hyper_nested_streams(void **state)
+{
+    hyper h = make_hyper(HYPER_CLIP);
+    qp_source source = {.media = &h.clip};
+    (void)state;
+    assert_int_equal(qp_encoder_encode(h.encoder, &source, &h.payload, NULL), QP_OK);
+    const uint8_t *bytes = h.payload.bytes;
+    size_t at = vectors_at(bytes), length = qp_load_u32(bytes + at), end = at + 4 + length;
+    uint8_t *longer = calloc(h.payload.size + 4, 1);
+    assert_non_null(longer);
+    memcpy(longer, bytes, end);
+    memcpy(longer + end + 4, bytes + end, h.payload.size - end);
+    put_u32(longer + at, (uint32_t)length + 4);
+    put_u32(longer + at + 4 + 32, qp_load_u32(bytes + at + 4 + 32) + 4);
+    codec_case c = {HYPER_CLIP, &h.files, {.bytes = longer, .size = h.payload.size + 4}};
+    codec_refused(&c, QP_STREAM_NONCANONICAL);
+    free(longer);
+
+    qp_buffer narrow;
+    uint64_t seed = 1;
+    small_layer layer = {0, SMALL_Z, 2 * SMALL_Y, 4, 2, 1, 0, 30000, INT64_C(1) << 56, 0};
+    qp_buffer_init(&narrow, NULL);
+    small_whm_head(&narrow, 1);
+    small_whm_layer(&seed, &layer, &narrow);
+    h.files.members[0].bytes = narrow.bytes;
+    h.files.members[0].size = narrow.size;
+    c.unit.bytes = bytes;
+    c.unit.size = h.payload.size;
+    codec_refused(&c, QP_FIELD_RANGE);
+    c.capability = HYPER_FRAME; /* the keyframe is an intra frame too */
+    c.unit.bytes = bytes + at + 4;
+    c.unit.size = length;
+    codec_refused(&c, QP_FIELD_RANGE);
+    qp_buffer_free(&narrow);
     free_hyper(&h);
 }
 
@@ -717,6 +815,47 @@ static void test_hyper_frames(void **state)
     }
     qp_decoder_free(decoder);
     free_sequence(&s);
+    free_hyper(&h);
+}
+
+/* An intra frame's codes are a WIH1's, an inter frame's are a WIF1's; each leaves the group. */
+static void test_hyper_frame_refusals(void **state)
+{
+    hyper h = make_hyper(HYPER_FRAME);
+    qp_encoded payloads[2];
+    qp_decoder *decoder;
+    (void)state;
+    for (uint32_t f = 0; f < 2; f++) {
+        qp_media frame = frame_of(&h.clip, f);
+        qp_source source = {.media = &frame};
+        assert_int_equal(qp_encoder_encode(h.encoder, &source, &payloads[f], NULL), QP_OK);
+    }
+    const qp_encoded *inter = &payloads[1];
+    codec_case intra = {
+        HYPER_FRAME, &h.files, {.bytes = payloads[0].bytes, .size = payloads[0].size}};
+    codec_refused_with(&intra, 4, 2, 1, QP_PAYLOAD_MALFORMED);
+    codec_refused_with(&intra, 16, SMALL_Z + 1, 2, QP_MODEL_MISMATCH);
+    codec_refused_with(&intra, 22, SMALL_Y + 1, 2, QP_GEOMETRY_MISMATCH);
+    codec_refused_with(&intra, 18, UINT32_MAX, 4, QP_TOO_LARGE);
+    codec_refused_with(&intra, 36, 0, 8, QP_STREAM_EXHAUSTED);
+
+    assert_int_equal(qp_decoder_create(HYPER_FRAME, h.set, NULL, NULL, &decoder, NULL), QP_OK);
+    expect_words(decoder, &payloads[0], 32, 1); /* the y stream */
+    expect_refusal(decoder, QP_MODEL_MISMATCH, inter->bytes, inter->size);
+    qp_media media;
+    assert_int_equal(qp_decoder_decode(decoder, &intra.unit, &media, NULL), QP_OK);
+    qp_media_free(NULL, &media);
+    size_t at = vectors_at(inter->bytes) + 4 * blocks_of(&h.clip, 8);
+    expect_changed(decoder, QP_MODEL_MISMATCH, inter, 24, 0);     /* q */
+    expect_changed(decoder, QP_GEOMETRY_MISMATCH, inter, 12, 15); /* as many blocks */
+    expect_words(decoder, inter, at, -1);
+    expect_words(decoder, inter, at, 1);
+    qp_unit unit = {.bytes = inter->bytes, .size = inter->size};
+    assert_int_equal(qp_decoder_decode(decoder, &unit, &media, NULL), QP_OK);
+    qp_media_free(NULL, &media);
+    qp_decoder_free(decoder);
+    for (uint32_t f = 0; f < 2; f++)
+        qp_encoded_free(NULL, &payloads[f]);
     free_hyper(&h);
 }
 
@@ -798,17 +937,32 @@ static void test_golden_hyper(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_motion_pays),    cmocka_unit_test(test_against_model),
-        cmocka_unit_test(test_malformed),      cmocka_unit_test(test_wild_counts),
-        cmocka_unit_test(test_conditions),     cmocka_unit_test(test_stream_ends),
-        cmocka_unit_test(test_frames),         cmocka_unit_test(test_lost_frames),
-        cmocka_unit_test(test_frame_refusals), cmocka_unit_test(test_size_changes),
-        cmocka_unit_test(test_torment),        cmocka_unit_test(test_frame_damage),
-        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_encoder_arguments),
-        cmocka_unit_test(test_hyper_clip),     cmocka_unit_test(test_hyper_still),
-        cmocka_unit_test(test_hyper_frames),   cmocka_unit_test(test_golden_clips),
-        cmocka_unit_test(test_golden_frames),  cmocka_unit_test(test_golden_hyper),
+        cmocka_unit_test(test_round_trips),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_motion_pays),
+        cmocka_unit_test(test_against_model),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_wild_counts),
+        cmocka_unit_test(test_large_output),
+        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_stream_ends),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_lost_frames),
+        cmocka_unit_test(test_frame_refusals),
+        cmocka_unit_test(test_size_changes),
+        cmocka_unit_test(test_frame_streams),
+        cmocka_unit_test(test_torment),
+        cmocka_unit_test(test_frame_damage),
+        cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_encoder_arguments),
+        cmocka_unit_test(test_hyper_nested_streams),
+        cmocka_unit_test(test_hyper_clip),
+        cmocka_unit_test(test_hyper_still),
+        cmocka_unit_test(test_hyper_frame_refusals),
+        cmocka_unit_test(test_hyper_frames),
+        cmocka_unit_test(test_golden_clips),
+        cmocka_unit_test(test_golden_frames),
+        cmocka_unit_test(test_golden_hyper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
