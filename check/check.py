@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The independent checker: recomputes every vector of a conformance directory from the text of
-shared/spec/integer-operators.md alone (section 14), and compares byte for byte."""
+"""The independent checker: recomputes every vector of a conformance directory from the text
+of integer operators alone (section 14), and compares byte for byte."""
 
 import argparse
 import os

@@ -125,6 +125,11 @@ static inline int64_t qp_to_i64(uint64_t v)
     return v <= INT64_MAX ? (int64_t)v : (int64_t)(v - 0x8000000000000000u) + INT64_MIN;
 }
 
+static inline int8_t qp_load_i8(const uint8_t *p)
+{
+    return qp_to_i8(*p);
+}
+
 static inline int16_t qp_load_i16(const uint8_t *p)
 {
     return qp_to_i16(qp_load_u16(p));

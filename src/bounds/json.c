@@ -3,18 +3,14 @@
  * json.c - a certificate's canonical JSON (section 8.5): members in ascending order of their keys,
  * every integer a decimal string, no space.
  */
+#include "base/json.h"
 #include "bounds/bounds.h"
 
-/* A string's value, quoted; names were checked to be printable ASCII. */
+/* A string's value, quoted; names were checked to be printable ASCII, so only '"' and '\\' need an
+ * escape, as section 8.5 has it. */
 static void put_text(qp_buffer *b, const char *text)
 {
-    qp_buffer_text(b, "\"");
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            qp_buffer_text(b, "\\");
-        qp_buffer_append(b, text, 1);
-    }
-    qp_buffer_text(b, "\"");
+    qp_buffer_json_string(b, text, strlen(text));
 }
 
 static void put_text_or_null(qp_buffer *b, const char *text)
@@ -62,11 +58,6 @@ static void put_interval_members(qp_buffer *b, const qp_interval *interval)
     put_bound(b, &interval->lo);
 }
 
-static const char *policy_name(qp_policy policy)
-{
-    return policy == QP_CHECK ? "check" : policy == QP_CLAMP ? "clamp" : "derived";
-}
-
 static void put_flags(qp_buffer *b, uint32_t flags)
 {
     bool first = true;
@@ -98,7 +89,7 @@ static void put_input(qp_buffer *b, const qp_graph *graph, const qp_graph_input_
     qp_buffer_text(b, ",\"max_w\":");
     put_i64(b, input->max_w);
     qp_buffer_text(b, ",\"policy\":");
-    put_text(b, policy_name(tensor->policy));
+    put_text(b, qp_policy_name(tensor->policy));
     if (input->state) {
         qp_buffer_text(b, ",\"src\":");
         put_i64(b, input->src);
@@ -185,7 +176,7 @@ static void put_output(qp_buffer *b, const qp_graph_bounds *bounds, uint32_t ten
     qp_buffer_text(b, "{");
     put_interval_members(b, &bounds->tensors[tensor]);
     qp_buffer_text(b, ",\"policy\":");
-    put_text(b, policy_name(bounds->graph->tensors[tensor].policy));
+    put_text(b, qp_policy_name(bounds->graph->tensors[tensor].policy));
     qp_buffer_text(b, ",\"result\":{");
     put_interval_members(b, result);
     qp_buffer_text(b, "},\"tensor\":");

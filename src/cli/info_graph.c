@@ -218,15 +218,13 @@ static void put_json_interval(const qp_interval *interval, qp_buffer *text)
 static void put_json_tensor(const qp_graph_bounds *bounds, uint32_t tensor, qp_buffer *text)
 {
     const qp_graph *graph = bounds->graph;
-    static const char *const policies[] = {
-        [QP_DERIVED] = "derived", [QP_CLAMP] = "clamp", [QP_CHECK] = "check"};
 
     qp_buffer_format(text, "\"tensor\":%u,\"channels\":%u,", tensor,
                      graph->tensors[tensor].channels);
     if (graph->sized)
         qp_buffer_format(text, "\"max_h\":%u,\"max_w\":%u,", graph->shapes[tensor].height,
                          graph->shapes[tensor].width);
-    qp_buffer_format(text, "\"policy\":\"%s\",", policies[graph->tensors[tensor].policy]);
+    qp_buffer_format(text, "\"policy\":\"%s\",", qp_policy_name(graph->tensors[tensor].policy));
     put_json_interval(&bounds->tensors[tensor], text);
 }
 

@@ -106,17 +106,10 @@ uint32_t qp_graph_output(const qp_graph *graph, uint32_t index)
     return graph->outputs[index];
 }
 
-static const char *policy_name(qp_policy policy)
-{
-    static const char *const names[] = {
-        [QP_DERIVED] = "derived", [QP_CLAMP] = "clamp", [QP_CHECK] = "check"};
-    return names[policy];
-}
-
 qp_tensor_info qp_graph_tensor(const qp_graph *graph, uint32_t index)
 {
     const qp_graph_tensor_record *tensor = &graph->tensors[index];
-    return (qp_tensor_info){tensor->channels, tensor->exponent, policy_name(tensor->policy),
+    return (qp_tensor_info){tensor->channels, tensor->exponent, qp_policy_name(tensor->policy),
                             tensor->lo, tensor->hi};
 }
 

@@ -148,12 +148,7 @@ void qp_accumulate(const qp_evaluation *e, qp_accumulate_keys keys, int64_t *res
         return sum;                                                                                \
     }
 
-static inline int64_t load_1(const uint8_t *p)
-{
-    return qp_to_i8(*p);
-}
-
-QP_DOT(1, load_1)
+QP_DOT(1, qp_load_i8)
 QP_DOT(2, qp_load_i16)
 QP_DOT(4, qp_load_i32)
 QP_DOT(8, qp_load_i64)

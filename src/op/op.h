@@ -262,6 +262,9 @@ typedef struct qp_tensor {
 /* The policies of section 3, with the codes of the tensor record. */
 typedef enum qp_policy { QP_DERIVED = 0, QP_CLAMP = 1, QP_CHECK = 2 } qp_policy;
 
+/* "derived", "clamp" or "check". */
+const char *qp_policy_name(qp_policy policy);
+
 typedef struct qp_output {
     qp_tensor tensor;
     qp_policy policy;

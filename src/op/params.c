@@ -19,12 +19,7 @@
         fold->range = (qp_range){lo, hi};                                                          \
     }
 
-static inline int64_t load_1(const uint8_t *p)
-{
-    return qp_to_i8(*p);
-}
-
-QP_FOLD(1, load_1)
+QP_FOLD(1, qp_load_i8)
 QP_FOLD(2, qp_load_i16)
 QP_FOLD(4, qp_load_i32)
 
@@ -67,7 +62,7 @@ void qp_integers_fold(const qp_integers *values, size_t start, size_t count, qp_
             qp_fold_add(&folds[k], load(p + k * width_bytes));                                     \
     }
 
-QP_FOLD_EACH(1, load_1)
+QP_FOLD_EACH(1, qp_load_i8)
 QP_FOLD_EACH(2, qp_load_i16)
 QP_FOLD_EACH(4, qp_load_i32)
 QP_FOLD_EACH(8, qp_load_i64)

@@ -47,6 +47,13 @@ qp_class qp_intermediate_class(qp_intermediate key)
     return intermediates[key].class;
 }
 
+const char *qp_policy_name(qp_policy policy)
+{
+    static const char *const names[] = {
+        [QP_DERIVED] = "derived", [QP_CLAMP] = "clamp", [QP_CHECK] = "check"};
+    return names[policy];
+}
+
 const char *qp_condition_name(qp_condition condition)
 {
     static const char *const names[QP_CONDITION_COUNT] = {
