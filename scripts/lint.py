@@ -18,8 +18,8 @@ COLUMNS = 100
 FUNCTION_LINES = 80
 
 # The rooms in the order of the layers; fabric, format and graph do not know each other.
-ROOMS = ["base", "number", "op", "graph", "bounds", "kernel", "run", "stage", "lower", "codec",
-         "conform", "cli"]
+ROOMS = ["base", "number", "op", "graph", "bounds", "kernel", "run", "stage", "lower", "format",
+         "artifact", "codec", "conform", "cli"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z0-9_]+)/[^"]+"')
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 

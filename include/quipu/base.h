@@ -73,8 +73,10 @@ typedef enum qp_table {
 
 /*
  * Where and why a call failed. `record` is the index in `table`, `operator_index` the operator in
- * graph order, `offset` the byte offset in the file; each is -1 when it does not apply. `message`
- * is one plain sentence, NUL-terminated, without a line break.
+ * graph order, `offset` the byte offset in the file, `row` and `column` an element of a weight
+ * matrix; each is -1 when it does not apply. `check` is the text's own name of the check that
+ * failed ("C-DUPID", "scale_invalid"), in static storage, or NULL where the text gives none.
+ * `message` is one plain sentence, NUL-terminated, without a line break.
  */
 typedef struct qp_error {
     qp_status status;
@@ -82,6 +84,9 @@ typedef struct qp_error {
     int64_t record;
     int64_t operator_index;
     int64_t offset;
+    int64_t row;
+    int64_t column;
+    const char *check;
     char message[232];
 } qp_error;
 
@@ -114,6 +119,20 @@ QP_API const char *qp_version(void);
  * `size` bytes; the line is cut to fit and always terminated. Returns `text`.
  */
 QP_API const char *qp_error_text(const qp_error *error, char *text, size_t size);
+
+/*
+ * Features of a processor, as bits. A function that takes a `cpu` mask uses no other ones: pass
+ * qp_cpu_features() for speed, 0 for the plain code that every machine has. The mask never changes
+ * a result.
+ */
+enum {
+    QP_CPU_AVX2 = 1,   /* with F16C */
+    QP_CPU_AVX512 = 2, /* F, BW, DQ and VL, beside AVX2 */
+    QP_CPU_NEON = 4    /* of aarch64 */
+};
+
+/* What this processor, and its system, can run. */
+QP_API uint32_t qp_cpu_features(void);
 
 /* Frees bytes that the library gave; NULL is allowed. */
 QP_API void qp_bytes_free(const qp_allocator *allocator, void *bytes, size_t size);

@@ -35,6 +35,18 @@ typedef struct qp_place {
 qp_status qp_fail_at(qp_error *error, qp_status status, qp_place place, const char *format, ...)
     QP_PRINTF(4, 5);
 
+/* A check that the text names failed: `check` in static storage, `offset` -1 without one. */
+qp_status qp_fail_check(qp_error *error, qp_status status, const char *check, int64_t offset,
+                        const char *format, ...) QP_PRINTF(5, 6);
+
+/* The same for an element of a weight matrix; `column` -1 for a whole row. */
+typedef struct qp_element_place {
+    int64_t row;
+    int64_t column;
+} qp_element_place;
+qp_status qp_fail_element(qp_error *error, qp_status status, const char *check,
+                          qp_element_place place, const char *format, ...) QP_PRINTF(5, 6);
+
 /* Out of memory: `what` names what was to be allocated. */
 qp_status qp_fail_memory(qp_error *error, const char *what);
 

@@ -86,6 +86,9 @@ static void fill(qp_error *error, qp_status status, qp_place place, const char *
     error->record = place.record;
     error->operator_index = place.operator_index;
     error->offset = place.offset;
+    error->row = -1;
+    error->column = -1;
+    error->check = NULL;
     int length = vsnprintf(error->message, sizeof error->message, format, arguments);
     if (length < 0)
         error->message[0] = '\0';
@@ -114,43 +117,88 @@ qp_status qp_fail_at(qp_error *error, qp_status status, qp_place place, const ch
     return status;
 }
 
+qp_status qp_fail_check(qp_error *error, qp_status status, const char *check, int64_t offset,
+                        const char *format, ...)
+{
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(error, status, (qp_place){QP_TABLE_NONE, -1, -1, offset}, format, arguments);
+        va_end(arguments);
+        error->check = check;
+    }
+    return status;
+}
+
+qp_status qp_fail_element(qp_error *error, qp_status status, const char *check,
+                          qp_element_place place, const char *format, ...)
+{
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(error, status, QP_NOWHERE, format, arguments);
+        va_end(arguments);
+        error->check = check;
+        error->row = place.row;
+        error->column = place.column;
+    }
+    return status;
+}
+
 qp_status qp_fail_memory(qp_error *error, const char *what)
 {
     return qp_fail(error, QP_NO_MEMORY, "no memory for %s", what);
 }
 
-/* The parts of a place, joined by ", ": "tensors record 3", "operator 5", "byte 92". */
-static void place_text(const qp_error *error, char *text, size_t size)
-{
-    int n = 0;
-    const char *comma = "";
+/* The parts of a place, joined by ", ": "C-SPAN, tensors record 3, operator 5, byte 92". */
+typedef struct place_writer {
+    char text[192]; /* at most 24 + 10 + 5 * (11 + 19) characters and a check's short name */
+    size_t length;
+} place_writer;
 
-    text[0] = '\0';
-    if (error->table != QP_TABLE_NONE) {
-        n += snprintf(text + n, size - (size_t)n, "%s", qp_table_name(error->table));
-        comma = ", ";
+static void put_number(place_writer *w, const char *name, int64_t value)
+{
+    if (value < 0 || w->length >= sizeof w->text)
+        return;
+    int n = snprintf(w->text + w->length, sizeof w->text - w->length, "%s%s %" PRId64,
+                     w->length > 0 ? ", " : "", name, value);
+    w->length += n > 0 ? (size_t)n : 0;
+}
+
+static void put_word(place_writer *w, const char *word)
+{
+    int n = snprintf(w->text + w->length, sizeof w->text - w->length, "%s%.24s",
+                     w->length > 0 ? ", " : "", word);
+    w->length += n > 0 ? (size_t)n : 0;
+}
+
+static void put_place(place_writer *w, const qp_error *error)
+{
+    if (error->check != NULL)
+        put_word(w, error->check);
+    if (error->table != QP_TABLE_NONE && error->record >= 0) {
+        char name[32];
+        snprintf(name, sizeof name, "%s record", qp_table_name(error->table));
+        put_number(w, name, error->record);
+    } else if (error->table != QP_TABLE_NONE) {
+        put_word(w, qp_table_name(error->table));
+    } else {
+        put_number(w, "record", error->record);
     }
-    if (error->record >= 0) {
-        n += snprintf(text + n, size - (size_t)n, "%srecord %" PRId64, n > 0 ? " " : "",
-                      error->record);
-        comma = ", ";
-    }
-    if (error->operator_index >= 0) {
-        n += snprintf(text + n, size - (size_t)n, "%soperator %" PRId64, comma,
-                      error->operator_index);
-        comma = ", ";
-    }
-    if (error->offset >= 0)
-        snprintf(text + n, size - (size_t)n, "%sbyte %" PRId64, comma, error->offset);
+    put_number(w, "operator", error->operator_index);
+    put_number(w, "row", error->row);
+    put_number(w, "column", error->column);
+    put_number(w, "byte", error->offset);
 }
 
 const char *qp_error_text(const qp_error *error, char *text, size_t size)
 {
-    char place[128]; /* at most 10 + 3 * (11 + 19) characters */
+    place_writer w = {{0}, 0};
 
     if (size == 0)
         return text;
-    place_text(error, place, sizeof place);
+    put_place(&w, error);
+    const char *place = w.text;
     int length =
         snprintf(text, size, "%s: %s%s%s%s", qp_status_token(error->status), error->message,
                  place[0] != '\0' ? " (" : "", place, place[0] != '\0' ? ")" : "");
