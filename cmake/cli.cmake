@@ -4,10 +4,14 @@ find_package(PNG QUIET)
 
 set(QP_CLI
     assemble.c certify.c certify_html.c cli.c compare.c compare_elements.c compare_print.c
-    conform.c conform_set.c decode.c describe.c describe_verdict.c dump.c encode.c frames.c
-    graph_layout.c graph_picture.c html.c info.c info_graph.c lower.c main.c media_file.c npy.c
-    open_set.c output.c picture.c run.c run_options.c run_report.c set.c set_files.c tensors.c
-    text_table.c trace.c trace_read.c upscale.c vectors.c verify_file.c wav.c y4m.c)
+    compare_weights.c compare_weights_html.c conform.c conform_index.c conform_index_case.c
+    conform_index_file.c conform_index_mutation.c conform_set.c convert.c convert_plan.c
+    cpu_option.c decode.c describe.c describe_verdict.c dump.c encode.c extract.c formats.c
+    frames.c graph_layout.c graph_picture.c hash.c histogram.c html.c info.c info_graph.c
+    info_metadata.c info_parameters.c info_weights.c lower.c lower_linear.c main.c media_file.c
+    npy.c open_set.c output.c pack.c picture.c run.c run_options.c run_report.c set.c
+    set_artifact.c set_files.c tensor.c tensors.c text_table.c trace.c trace_read.c upscale.c
+    vectors.c verify.c verify_file.c wav.c weights.c y4m.c)
 list(TRANSFORM QP_CLI PREPEND src/cli/)
 include(cmake/models.cmake)
 add_executable(quipu_cli ${QP_CLI} ${QP_MODELS_C})

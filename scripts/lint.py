@@ -19,7 +19,9 @@ FUNCTION_LINES = 80
 
 # The rooms in the order of the layers; fabric, format and graph do not know each other.
 ROOMS = ["base", "number", "op", "graph", "bounds", "kernel", "run", "stage", "lower", "format",
-         "artifact", "codec", "conform", "cli"]
+         "artifact", "codec", "import", "conform", "fabric", "cli"]
+# A library of its own: of the rooms above it, it knows these alone; and no room but cli knows it.
+FABRIC_KNOWS = {"base", "number", "fabric"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z0-9_]+)/[^"]+"')
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 
@@ -69,6 +71,8 @@ def room_faults(path, text):
         match = INCLUDE.match(line)
         if match and match.group(1) in ROOMS and ROOMS.index(match.group(1)) > own:
             yield number, f"room {parts[1]} includes room {match.group(1)}, which lies below it"
+        if match and parts[1] == "fabric" and match.group(1) not in FABRIC_KNOWS | {"quipu"}:
+            yield number, f"room fabric includes {match.group(1)}: it knows base and number only"
 
 
 def function_faults(path, text):

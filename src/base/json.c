@@ -287,7 +287,7 @@ static bool read_special(parser *p)
     qp_json_escape escape = qp_json_escape_at(here, left);
     if (escape.kind == QP_JSON_ESCAPE_WRONG)
         return refuse_syntax(p, "a string has an escape that JSON does not know");
-    if (escape.kind == QP_JSON_ESCAPE_LONE)
+    if (escape.kind == QP_JSON_ESCAPE_LONE && !p->json->allow_lone_surrogates)
         return refuse(p, QP_JSON_FAULT_SURROGATE, p->at, "a string has half a surrogate pair");
     p->at += escape.length;
     p->json->has_escapes = true;

@@ -3,10 +3,10 @@
  * json.h - a bounded reader of JSON (RFC 8259) over text that the caller keeps, and the writing of
  * JSON strings.
  *
- * The reader is strict: one value, no byte-order mark, no text after it, valid UTF-8, and no lone
- * surrogate escape. It never forms a floating-point number and does not recurse. It holds 8 bytes a
- * token and 16 a member of the largest object, in arrays that grow by doubling: as a rule 2 to 4
- * times the size of the text, and never more than 11 times.
+ * The reader is strict: one value, no byte-order mark, no text after it, valid UTF-8, and, unless
+ * it is told otherwise, no lone surrogate escape. It never forms a floating-point number and does
+ * not recurse. It holds 8 bytes a token and 16 a member of the largest object, in arrays that grow
+ * by doubling: as a rule 2 to 4 times the size of the text, and never more than 11 times.
  *
  *     qp_json json;
  *     qp_json_init(&json, allocator);
@@ -52,6 +52,9 @@ typedef struct qp_json {
     uint64_t first_line;   /* the number of the text's first line: 1, or its place in JSON Lines */
     uint64_t first_offset; /* the offset of the text's first byte in its file */
     bool allow_duplicates; /* of two members of one name the last counts, as in most readers */
+    /* \ud800 to \udfff that is not half of a pair: it decodes to the three bytes that UTF-8 would
+     * have for it, which are no UTF-8; qp_json_is_utf8 tells. */
+    bool allow_lone_surrogates;
 
     qp_json_fault fault; /* of the last parse */
 
@@ -103,6 +106,10 @@ qp_json_kind qp_json_kind_of(qp_json_value value);
 const char *qp_json_kind_name(qp_json_kind kind); /* "a number", "an object", ... */
 bool qp_json_is_null(qp_json_value value);
 
+/* The text of a value as it stands, with the quotes or brackets; NULL and 0 without a value. It
+ * walks over an array's or object's text. */
+void qp_json_source(qp_json_value value, const char **text, size_t *length);
+
 /* The line and the column, from 1, and the offset in the file of a value. */
 typedef struct qp_json_place {
     uint64_t line;
@@ -114,6 +121,10 @@ qp_json_place qp_json_place_of(qp_json_value value);
 /* QP_MALFORMED, the message "line 3, column 7: " and the formatted text, and the offset. */
 qp_status qp_json_fail(qp_json_value value, qp_error *error, const char *format, ...)
     QP_PRINTF(3, 4);
+
+/* The same with the text's own name of the check that failed, in static storage. */
+qp_status qp_json_fail_check(qp_json_value value, qp_error *error, const char *check,
+                             const char *format, ...) QP_PRINTF(4, 5);
 
 /* QP_OK when the value is of that kind, else a refusal that names both kinds. */
 qp_status qp_json_expect(qp_json_value value, qp_json_kind kind, qp_error *error);
@@ -179,6 +190,10 @@ bool qp_json_equals(qp_json_value value, const char *text);
 
 /* True for a string without escapes: its bytes in place, not NUL-terminated. */
 bool qp_json_string_view(qp_json_value value, const char **text, size_t *length);
+
+/* Whether a string's decoded bytes are UTF-8: false only with allow_lone_surrogates, and for values
+ * that are no strings. */
+bool qp_json_is_utf8(qp_json_value value);
 
 /* Appends the decoded bytes, UTF-8; a value that is no string appends nothing. */
 void qp_json_append_string(qp_json_value value, qp_buffer *buffer);

@@ -84,13 +84,13 @@ static bool hex4(const uint8_t *p, uint32_t *value)
 static qp_json_escape unicode_escape_at(const uint8_t *p, size_t left)
 {
     qp_json_escape wrong = {QP_JSON_ESCAPE_WRONG, 0, 0};
-    qp_json_escape lone = {QP_JSON_ESCAPE_LONE, 0, 0};
     uint32_t high, low;
 
     if (left < 6 || !hex4(p + 2, &high))
         return wrong;
     if (high < 0xD800 || high > 0xDFFF)
         return (qp_json_escape){QP_JSON_ESCAPE_RIGHT, 6, high};
+    qp_json_escape lone = {QP_JSON_ESCAPE_LONE, 6, high};
     if (high > 0xDBFF || left < 12 || p[6] != '\\' || p[7] != 'u')
         return lone;
     if (!hex4(p + 8, &low) || low < 0xDC00 || low > 0xDFFF)
@@ -127,7 +127,7 @@ int qp_json_cursor_next(qp_json_cursor *cursor)
         return *cursor->at++;
 
     qp_json_escape escape = qp_json_escape_at(cursor->at, (size_t)(cursor->end - cursor->at));
-    if (escape.kind != QP_JSON_ESCAPE_RIGHT)
+    if (escape.kind == QP_JSON_ESCAPE_WRONG)
         return -1; /* the reader has refused such a string */
     cursor->at += escape.length;
     cursor->pending_count = encode_backwards(escape.code_point, cursor->pending);

@@ -56,6 +56,48 @@ bool qp_json_is_null(qp_json_value value)
     return qp_json_kind_of(value) == QP_JSON_NULL;
 }
 
+/* The byte behind the string whose opening quote is at `text`. */
+static const uint8_t *string_end(const uint8_t *text)
+{
+    for (text++; *text != '"'; text++) {
+        if (*text == '\\')
+            text++;
+    }
+    return text + 1;
+}
+
+/* The byte behind the bracket that closes the one at `text`. */
+static const uint8_t *container_end(const uint8_t *text)
+{
+    unsigned depth = 0;
+    do {
+        if (*text == '"') {
+            text = string_end(text);
+            continue;
+        }
+        depth += *text == '[' || *text == '{';
+        depth -= *text == ']' || *text == '}';
+        text++;
+    } while (depth > 0);
+    return text;
+}
+
+void qp_json_source(qp_json_value value, const char **text, size_t *length)
+{
+    qp_json_kind kind = qp_json_kind_of(value);
+    *text = NULL;
+    *length = 0;
+    if (kind == QP_JSON_ABSENT)
+        return;
+    const uint8_t *start = text_of(value);
+    *text = (const char *)start;
+    *length = token_of(value)->extent;
+    if (kind == QP_JSON_STRING)
+        *length += 2; /* the quotes */
+    else if (kind == QP_JSON_ARRAY || kind == QP_JSON_OBJECT)
+        *length = (size_t)(container_end(start) - start);
+}
+
 qp_json_place qp_json_place_of(qp_json_value value)
 {
     qp_json_place place = {1, 1, 0};
@@ -75,26 +117,46 @@ qp_json_place qp_json_place_of(qp_json_value value)
     return place;
 }
 
-qp_status qp_json_fail(qp_json_value value, qp_error *error, const char *format, ...)
+static qp_status fail(qp_json_value value, qp_error *error, const char *format, va_list arguments)
 {
     char text[sizeof error->message];
-    va_list arguments;
-
-    if (error == NULL)
-        return QP_MALFORMED;
-    va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+
     if (length < 0)
         text[0] = '\0';
     if (value.json == NULL)
         return qp_fail(error, QP_MALFORMED, "%s", text);
-
     qp_json_place place = qp_json_place_of(value);
     qp_place at = QP_NOWHERE;
     at.offset = (int64_t)(place.offset & INT64_MAX);
     return qp_fail_at(error, QP_MALFORMED, at, "line %" PRIu64 ", column %" PRIu64 ": %s",
                       place.line, place.column, text);
+}
+
+qp_status qp_json_fail(qp_json_value value, qp_error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    if (error == NULL)
+        return QP_MALFORMED;
+    va_start(arguments, format);
+    fail(value, error, format, arguments);
+    va_end(arguments);
+    return QP_MALFORMED;
+}
+
+qp_status qp_json_fail_check(qp_json_value value, qp_error *error, const char *check,
+                             const char *format, ...)
+{
+    va_list arguments;
+
+    if (error == NULL)
+        return QP_MALFORMED;
+    va_start(arguments, format);
+    fail(value, error, format, arguments);
+    va_end(arguments);
+    error->check = check;
+    return QP_MALFORMED;
 }
 
 qp_status qp_json_expect(qp_json_value value, qp_json_kind kind, qp_error *error)
@@ -380,6 +442,29 @@ bool qp_json_string_view(qp_json_value value, const char **text, size_t *length)
         return false;
     *text = (const char *)bytes;
     *length = size;
+    return true;
+}
+
+bool qp_json_is_utf8(qp_json_value value)
+{
+    const char *bytes;
+    size_t count;
+
+    if (qp_json_string_view(value, &bytes, &count))
+        return true;
+    if (qp_json_kind_of(value) != QP_JSON_STRING)
+        return false;
+    const uint8_t *text = text_of(value) + 1, *end = text + token_of(value)->extent;
+    while (text < end) {
+        if (*text != '\\') {
+            text++;
+            continue;
+        }
+        qp_json_escape escape = qp_json_escape_at(text, (size_t)(end - text));
+        if (escape.kind != QP_JSON_ESCAPE_RIGHT)
+            return false;
+        text += escape.length;
+    }
     return true;
 }
 

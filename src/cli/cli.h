@@ -17,17 +17,24 @@ enum { QP_EXIT_OK = 0, QP_EXIT_REFUSED = 1, QP_EXIT_USAGE = 2, QP_EXIT_ENVIRONME
 
 /* Every verb, in the order of `quipu --help`: name and one line. */
 #define QP_VERBS(ROW)                                                                              \
-    ROW(info, "what is in a file: tables, operators, verdict")                                     \
+    ROW(info, "what is in a file: graphs, weights, their tensors")                                 \
     ROW(certify, "the bounds certificate, the profiles a graph meets, admissible ranges")          \
     ROW(run, "run a graph on pictures or arrays")                                                  \
-    ROW(compare, "the first tensor in which two traces differ")                                    \
+    ROW(compare, "two traces or two files of weights: where they differ, and by how much")         \
     ROW(dump, "a graph as JSON that people can read and edit")                                     \
     ROW(assemble, "a graph's bytes from its JSON")                                                 \
-    ROW(lower, "the graphs and the certificate of a parameter set")                                \
+    ROW(lower, "the graphs and the certificate of a parameter set, or of a stored matrix")         \
     ROW(encode, "a picture or a video to a .qp file")                                              \
     ROW(decode, "a .qp file to its picture, video or sound")                                       \
     ROW(upscale, "a picture of twice the size, exactly")                                           \
     ROW(set, "what a parameter set is, its pin, and whether it holds")                             \
+    ROW(convert, "a file of weights to another kind, or to other formats")                         \
+    ROW(verify, "whether a file of weights keeps every rule of its formats")                       \
+    ROW(hash, "digests of weights, the same in every kind of file")                                \
+    ROW(extract, "a tensor of a file of weights as .npy")                                          \
+    ROW(pack, ".npy arrays, or a parameter set, to a file of weights")                             \
+    ROW(tensor, "one tensor's raw bytes: values or words to a layout's bytes, and back")           \
+    ROW(formats, "how weights can be stored: formats, layouts, methods, files")                    \
     ROW(vectors, "write the reference conformance vectors")                                        \
     ROW(conform, "run a directory of conformance vectors")
 

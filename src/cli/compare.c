@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - `quipu compare`: the first tensor in which two traces differ. */
+/*
+ * compare.c - `quipu compare`: the first tensor in which two traces differ, or, told by their
+ * content, how far apart two files of weights are.
+ */
 #include "cli/compare.h"
+
+#include "cli/compare_weights.h"
 
 static const char help[] =
     "usage: quipu compare A.trace B.trace [--force] [--json]\n"
+    "       quipu compare A B [--all] [--html PAGE] [--json]\n"
     "\n"
     "Finds the first tensor, in graph order and decode by decode, that differs\n"
     "between two runs of one graph. It tells the operator that made the tensor, its\n"
@@ -13,16 +19,26 @@ static const char help[] =
     "tensors (--trace-tensors), the first element that differs is shown too, with\n"
     "both values, and how many do. '-' is standard input.\n"
     "\n"
-    "  --force   compare traces of different graphs too, as far as their tensors are\n"
-    "            made by the same operators from the same tensors\n"
-    "  --json    print the answer as JSON\n"
+    "Of two files of weights (.ninfer, GGUF, safetensors, of one kind or of two) it\n"
+    "compares the values of each tensor of the same name: how many differ, the root\n"
+    "of the mean squared error, the largest error, the signal-to-noise ratio in\n"
+    "decibels (the first file is the signal) and where the first difference is. A\n"
+    "wider type than binary32 is compared by its own bytes.\n"
+    "\n"
+    "  --force      compare traces of different graphs too, as far as their tensors\n"
+    "               are made by the same operators from the same tensors\n"
+    "  --all        list the tensors that are the same, too\n"
+    "  --html PAGE  of weights: write a page with a picture of each tensor's values\n"
+    "               and errors\n"
+    "  --json       print the answer as JSON\n"
     "\n"
     "Exit status: 0 no difference, 1 a difference or a refusal, 2 wrong usage, 3 the\n"
     "environment failed.\n"
     "\n"
     "Example:\n"
     "  quipu run net.whg1 in.npy --trace here.trace --trace-tensors\n"
-    "  quipu compare here.trace there.trace\n";
+    "  quipu compare here.trace there.trace\n"
+    "  quipu compare model.safetensors model-q4.ninfer --html q4.html\n";
 
 /* ---- two records -------------------------------------------------------------------------- */
 
@@ -157,31 +173,59 @@ static int open_and_compare(const char *paths[2], bool force, bool json)
     return code;
 }
 
-static int verb(int argc, char **argv)
+typedef struct arguments {
+    const char *paths[2];
+    const char *html;
+    bool force, json, all;
+} arguments;
+
+/* QP_EXIT_OK, or the code of wrong usage. */
+static int read_arguments(int argc, char **argv, arguments *a)
 {
-    const char *paths[2] = {NULL, NULL}, *path;
-    bool force = false, json = false;
+    const char *path;
     size_t count = 0;
     qp_args args = qp_args_start(argc, argv);
 
     while (qp_args_next(&args)) {
         if (qp_args_flag(&args, "--force"))
-            force = true;
+            a->force = true;
         else if (qp_args_flag(&args, "--json"))
-            json = true;
+            a->json = true;
+        else if (qp_args_flag(&args, "--all"))
+            a->all = true;
+        else if (qp_args_value(&args, "--html", &a->html))
+            continue;
         else if (!qp_args_positional(&args, &path))
             break;
         else if (count++ < 2)
-            paths[count - 1] = path;
+            a->paths[count - 1] = path;
     }
     if (args.failed)
         return qp_args_usage(&args);
     if (count != 2)
-        return qp_cli_usage("compare", "two traces are needed; %zu given", count);
-    if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
+        return qp_cli_usage("compare", "two traces or two files of weights are needed; %zu given",
+                            count);
+    if (strcmp(a->paths[0], "-") == 0 && strcmp(a->paths[1], "-") == 0)
         return qp_cli_usage("compare", "standard input can be read once only");
-    return open_and_compare(paths, force, json);
+    return QP_EXIT_OK;
 }
 
-const qp_verb qp_verb_compare = {"compare", "the first tensor in which two traces differ", help,
-                                 verb};
+static int verb(int argc, char **argv)
+{
+    arguments a = {0};
+    int code = read_arguments(argc, argv, &a);
+    if (code != QP_EXIT_OK)
+        return code;
+    if (qp_is_weights(a.paths[0]) || qp_is_weights(a.paths[1])) {
+        qp_compare_weights_options options = {
+            .paths = {a.paths[0], a.paths[1]}, .html = a.html, .json = a.json, .all = a.all};
+        return qp_compare_weights(&options);
+    }
+    if (a.html != NULL || a.all)
+        return qp_cli_usage("compare", "--html and --all are of files of weights");
+    return open_and_compare(a.paths, a.force, a.json);
+}
+
+const qp_verb qp_verb_compare = {
+    "compare", "two traces or two files of weights: where they differ, and by how much", help,
+    verb};

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 
 #include "cli/cli.h"
+#include "cli/conform_index.h"
 #include "cli/conform_set.h"
 #include "conform/conform.h"
 
@@ -17,7 +18,8 @@
 
 static const char help[] =
     "usage: quipu conform [OPTION...] DIR\n"
-    "       quipu conform [OPTION...] FILE.jsonl\n\n"
+    "       quipu conform [OPTION...] FILE.jsonl\n"
+    "       quipu conform [--json] INDEX.json\n\n"
     "Runs conformance vectors and prints each that differs: its file and line, its id and what\n"
     "differs. DIR has the form of integer-operators.md, section 14:\n\n"
     "  vectors/OPERATOR.jsonl, graphs/NAME.jsonl   graphs and their decodes\n"
@@ -27,12 +29,17 @@ static const char help[] =
     "  certificates/CAPABILITY/                    parameter sets, certificates and graphs\n\n"
     "FILE.jsonl has the form of a vector file; - is standard input. Lines must be canonical\n"
     "JSON (section 8.5).\n\n"
+    "INDEX.json lists vectors of stored weights: encoded tensors with their inputs and their\n"
+    "decoded values, sizes, whole .ninfer, GGUF and safetensors files, changes to them, and the\n"
+    "refusals that must follow. Each file is held to its SHA-256 before it is used, and lies in\n"
+    "the index's folder.\n\n"
     "  --profile acc32|acc64   run only the vectors tagged with this profile, under it\n"
     "  --json                  print one JSON object: the counts and the differences\n\n"
     "The last line is 'N passed, N failed', with ', N skipped' where any was. Exit status: 0 all\n"
     "passed, 1 something differs, 2 wrong usage, 3 the environment failed.\n\n"
-    "example:\n"
-    "  quipu conform conformance\n";
+    "examples:\n"
+    "  quipu conform conformance\n"
+    "  quipu conform test/data/ninfer/index.json\n";
 
 typedef struct command {
     const char *path;
@@ -365,7 +372,10 @@ static int run_single(command *c)
     if (qp_cli_read(c->path, &file, &error) != QP_OK)
         return refuse(NULL, &error);
     start_output(c);
-    qp_status status = qp_conform_file(&c->run, &c->rules, name, file.bytes, file.size, &error);
+    qp_status status =
+        qp_conform_is_index(file.bytes, file.size)
+            ? qp_conform_index(&c->run, name, &file, &error)
+            : qp_conform_file(&c->run, &c->rules, name, file.bytes, file.size, &error);
     qp_file_close(&file);
     return finish(c, status == QP_OK ? QP_EXIT_OK : refuse(name, &error));
 }
@@ -388,7 +398,7 @@ static int read_arguments(command *c, int argc, char **argv)
     if (args.failed)
         return qp_args_usage(&args);
     if (c->path == NULL || extra != NULL)
-        return qp_cli_usage("conform", "give one directory, or one .jsonl file");
+        return qp_cli_usage("conform", "give one directory, one .jsonl file or one index");
     c->rules.one_profile = c->profile != NULL;
     for (qp_profile p = QP_ACC32; c->profile != NULL && p <= QP_ACC64; p++)
         if (strcmp(c->profile, qp_profile_name(p)) == 0) {

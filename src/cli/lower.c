@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/describe.h"
+#include "cli/lower_linear.h"
 #include "cli/output.h"
 #include "cli/set_files.h"
 
@@ -18,6 +19,7 @@
 
 typedef struct options {
     const char *path, *output, *capability, *pin;
+    const char *linear, *input; /* a stored matrix in a set's place */
     bool json;
 } options;
 
@@ -34,7 +36,9 @@ static int read_options(int argc, char **argv, options *o)
         else if (qp_args_value(&args, "-o", &o->output) ||
                  qp_args_value(&args, "--output", &o->output) ||
                  qp_args_value(&args, "--capability", &o->capability) ||
-                 qp_args_value(&args, "--pin", &o->pin))
+                 qp_args_value(&args, "--pin", &o->pin) ||
+                 qp_args_value(&args, "--linear", &o->linear) ||
+                 qp_args_value(&args, "--input", &o->input))
             continue;
         else if (!qp_args_positional(&args, &path))
             break;
@@ -45,7 +49,12 @@ static int read_options(int argc, char **argv, options *o)
     }
     if (args.failed)
         return qp_args_usage(&args);
-    return o->path == NULL ? qp_cli_usage("lower", "a set is missing") : QP_EXIT_OK;
+    if (o->linear != NULL && (o->path != NULL || o->capability != NULL || o->pin != NULL))
+        return qp_cli_usage("lower", "--linear takes a matrix in a set's place");
+    if (o->linear == NULL && o->input != NULL)
+        return qp_cli_usage("lower", "--input goes with --linear");
+    return o->path == NULL && o->linear == NULL ? qp_cli_usage("lower", "a set is missing")
+                                                : QP_EXIT_OK;
 }
 
 /* ---- what is said of a set ---------------------------------------------------------------- */
@@ -258,6 +267,8 @@ static int lower(int argc, char **argv)
     int code = read_options(argc, argv, &o);
     if (code != QP_EXIT_OK)
         return code;
+    if (o.linear != NULL)
+        return qp_lower_linear(&(qp_lower_linear_options){o.linear, o.input, o.output, o.json});
     if (o.pin != NULL && read_pin(o.pin, &pin, &error) != QP_OK)
         return qp_cli_refuse("lower", o.pin, &error);
     if (qp_set_files_open(o.path, o.capability, &files, &error) != QP_OK)
@@ -268,13 +279,18 @@ static int lower(int argc, char **argv)
 }
 
 const qp_verb qp_verb_lower = {
-    "lower", "the graphs and the certificate of a parameter set",
+    "lower", "the graphs and the certificate of a parameter set, or of a stored matrix",
     "usage: quipu lower [OPTION...] [-o DIR] SET\n"
+    "       quipu lower --linear FILE:TENSOR [--input LO,HI] [-o W.whg1]\n"
     "\n"
     "Turns the networks of a parameter set into their canonical WHG1 graphs, certifies them and\n"
-    "prints their digests and the verdict. SET is the set's file or the directory of its files;\n"
-    "'-' reads one file from standard input. A set that its capability does not admit is\n"
-    "refused. docs/lowering.md lists the forms and their files.\n"
+    "prints their digests and the verdict. SET is the set's file, the directory of its files, or\n"
+    "an artifact that 'quipu pack --set' made; '-' reads one file from standard input. A set that\n"
+    "its capability does not admit is refused. docs/lowering.md lists the forms and their files.\n"
+    "\n"
+    "With --linear it turns a stored matrix [N,K] of a grouped-integer format into a graph of its\n"
+    "exact product with a vector of K integers. The result is 2^24 times the product, an integer:\n"
+    "nothing is rounded. A matrix whose sums could pass 64 bits is refused, with the node.\n"
     "\n"
     "  --capability NAME  the capability, such as wai.neural.int_hyper; without it the files'\n"
     "                     names tell, or how a single file begins\n"
@@ -283,5 +299,9 @@ const qp_verb qp_verb_lower = {
     "  -o DIR             write ROLE.whg1 for each graph and certificate.json to DIR, which is\n"
     "                     made where it is not there; nothing is left of a failure\n"
     "\n"
-    "example: quipu lower --capability wai.neural.int_synth -o graphs int_synth.json\n",
+    "  --linear FILE:TENSOR  a matrix of a file of weights\n"
+    "  --input LO,HI         the range of the vector's elements; -128,127 without it\n"
+    "\n"
+    "examples: quipu lower --capability wai.neural.int_synth -o graphs int_synth.json\n"
+    "          quipu lower --linear model.ninfer:blk.0.attn_q.weight -o q.whg1\n",
     lower};

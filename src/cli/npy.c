@@ -6,6 +6,7 @@
 #include "cli/npy.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -46,9 +47,9 @@ size_t qp_npy_type_size(qp_npy_type type)
 
 /* The product of the sizes and the bytes of the elements; false when either does not fit. Sizes of
  * zero are left out, so that the answer does not depend on their place. */
-static bool measure(const qp_npy_shape *shape, qp_npy_type type, size_t *count, size_t *bytes)
+static bool measure(const qp_npy_shape *shape, size_t width, size_t *count, size_t *bytes)
 {
-    size_t product = types[type].size;
+    size_t product = width;
     bool empty = false;
     for (unsigned i = 0; i < shape->rank; i++) {
         if (shape->sizes[i] == 0)
@@ -59,7 +60,7 @@ static bool measure(const qp_npy_shape *shape, qp_npy_type type, size_t *count, 
     if (product > PTRDIFF_MAX)
         return false;
     *bytes = empty ? 0 : product;
-    *count = *bytes / types[type].size;
+    *count = *bytes / width;
     return true;
 }
 
@@ -70,6 +71,7 @@ typedef struct reader {
     size_t at;
     size_t end; /* of the head */
     qp_npy *array;
+    qp_npy_raw *raw; /* not NULL: any numbers will do */
     qp_error *error;
     qp_status status;
 } reader;
@@ -135,6 +137,23 @@ static bool take_string(reader *r, const uint8_t **text, size_t *length)
     return true;
 }
 
+static bool set_raw(reader *r, const uint8_t *descr, size_t length)
+{
+    unsigned width = 0;
+    for (size_t i = 2; i < length && i < 4 && descr[i] >= '0' && descr[i] <= '9'; i++)
+        width = 10 * width + descr[i] - '0';
+    bool power = width > 0 && width <= 16 && (width & (width - 1)) == 0;
+    if (length < 3 || length > 4 || (length == 4) != (width >= 10) || !power || descr[0] == 0 ||
+        descr[1] == 0 || strchr("<>|", descr[0]) == NULL || strchr("biufc", descr[1]) == NULL)
+        return refuse_form(r, "the dtype is of no plain numbers");
+    if (descr[0] == '|' && width > 1)
+        return refuse_form(r, "the dtype has no byte order");
+    memcpy(r->raw->descr, descr, length);
+    r->raw->descr[length] = '\0';
+    r->raw->width = width;
+    return true;
+}
+
 /* '<i8', '|u1': the byte order, the kind and the size. */
 static bool set_type(reader *r, const uint8_t *descr, size_t length)
 {
@@ -166,7 +185,7 @@ static bool read_descr(reader *r)
         return refuse_form(r, "expected a dtype in quotes");
     size_t behind = r->at;
     r->at = start; /* the place of a refusal */
-    if (!set_type(r, descr, length))
+    if (r->raw != NULL ? !set_raw(r, descr, length) : !set_type(r, descr, length))
         return false;
     r->at = behind;
     return true;
@@ -292,23 +311,47 @@ static bool read_prefix(reader *r, size_t size)
     return true;
 }
 
+/* The head, and whether exactly `count` elements follow it. */
+static qp_status read_array(reader *r, size_t size, size_t *count)
+{
+    size_t data_size;
+    if (!read_prefix(r, size) || !read_dictionary(r))
+        return r->status;
+    size_t width = r->raw != NULL ? r->raw->width : types[r->array->type].size;
+    if (!measure(&r->array->shape, width, count, &data_size)) {
+        refuse(r, QP_TOO_LARGE, "the product of the dimensions is too large");
+        return r->status;
+    }
+    if (size - r->end != data_size) {
+        refuse_form(r, size - r->end < data_size ? "the file ends before its last element"
+                                                 : "bytes follow the last element");
+        return r->status;
+    }
+    return QP_OK;
+}
+
 qp_status qp_npy_read(const uint8_t *bytes, size_t size, qp_npy *array, qp_error *error)
 {
     qp_npy result = {0};
     reader r = {.bytes = bytes, .array = &result, .error = error, .status = QP_OK};
-    size_t data_size;
+    qp_status status = read_array(&r, size, &result.count);
+    if (status != QP_OK)
+        return status;
+    result.data = bytes + r.end;
+    result.data_offset = r.end;
+    *array = result;
+    return QP_OK;
+}
 
-    if (!read_prefix(&r, size) || !read_dictionary(&r))
-        return r.status;
-    if (!measure(&result.shape, result.type, &result.count, &data_size)) {
-        refuse(&r, QP_TOO_LARGE, "the product of the dimensions is too large");
-        return r.status;
-    }
-    if (size - r.end != data_size) {
-        refuse_form(&r, size - r.end < data_size ? "the file ends before its last element"
-                                                 : "bytes follow the last element");
-        return r.status;
-    }
+qp_status qp_npy_read_raw(const uint8_t *bytes, size_t size, qp_npy_raw *array, qp_error *error)
+{
+    qp_npy unused = {0};
+    qp_npy_raw result = {.width = 0};
+    reader r = {.bytes = bytes, .array = &unused, .raw = &result, .error = error, .status = QP_OK};
+    qp_status status = read_array(&r, size, &result.count);
+    if (status != QP_OK)
+        return status;
+    result.shape = unused.shape;
     result.data = bytes + r.end;
     result.data_offset = r.end;
     *array = result;
@@ -409,7 +452,7 @@ static size_t growth_padding(const qp_npy_shape *shape)
     return GROWTH_DIGITS - digits;
 }
 
-static void append_head(qp_buffer *buffer, qp_npy_type type, const qp_npy_shape *shape)
+void qp_npy_append_head(qp_buffer *buffer, const char *descr, const qp_npy_shape *shape)
 {
     size_t start = buffer->size;
 
@@ -417,8 +460,7 @@ static void append_head(qp_buffer *buffer, qp_npy_type type, const qp_npy_shape 
     qp_buffer_le(buffer, 1, 1);
     qp_buffer_le(buffer, 0, 1);
     qp_buffer_le(buffer, 0, 2); /* the length, written below */
-    qp_buffer_format(buffer, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",
-                     types[type].size == 1 ? '|' : '<', types[type].kind, types[type].size);
+    qp_buffer_format(buffer, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (unsigned i = 0; i < shape->rank; i++) {
         qp_buffer_u64_decimal(buffer, shape->sizes[i]);
         if (shape->rank == 1 || i + 1 < shape->rank)
@@ -466,8 +508,9 @@ qp_status qp_npy_write(qp_buffer *buffer, qp_npy_type type, const qp_npy_shape *
 {
     const type_facts *facts = &types[type];
     size_t start = buffer->size, count, bytes;
+    char descr[8];
 
-    if (shape->rank > QP_NPY_MAX_RANK || !measure(shape, type, &count, &bytes))
+    if (shape->rank > QP_NPY_MAX_RANK || !measure(shape, facts->size, &count, &bytes))
         return qp_fail(error, QP_INVALID_ARGUMENT,
                        "an array has at most 8 dimensions and must fit memory");
     size_t outside = first_outside(facts, values, count);
@@ -477,7 +520,9 @@ qp_status qp_npy_write(qp_buffer *buffer, qp_npy_type type, const qp_npy_shape *
         return qp_fail_at(error, QP_FIELD_RANGE, place, "element %zu is %" PRId64 ": not %s",
                           outside, values[outside], facts->name);
     }
-    append_head(buffer, type, shape);
+    snprintf(descr, sizeof descr, "%c%c%u", facts->size == 1 ? '|' : '<', facts->kind,
+             (unsigned)facts->size);
+    qp_npy_append_head(buffer, descr, shape);
     if (!qp_buffer_reserve(buffer, bytes)) {
         buffer->size = start;
         return qp_fail_memory(error, "a .npy file");

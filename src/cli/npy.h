@@ -55,6 +55,26 @@ qp_status qp_npy_elements(const qp_npy *array, size_t first, size_t count, int64
 qp_status qp_npy_write(qp_buffer *buffer, qp_npy_type type, const qp_npy_shape *shape,
                        const int64_t *values, qp_error *error);
 
+/* ---- arrays of any numbers ---------------------------------------------------------------- */
+
+/* An array whose elements are taken as bytes: floats too. */
+typedef struct qp_npy_raw {
+    char descr[8];  /* "<f4", "|u1" */
+    unsigned width; /* bytes of an element */
+    qp_npy_shape shape;
+    size_t count;
+    const uint8_t *data; /* within the bytes given to qp_npy_read_raw */
+    size_t data_offset;
+} qp_npy_raw;
+
+/* The same as qp_npy_read for booleans, integers, floating-point and complex numbers of 1, 2, 4, 8
+ * or 16 bytes. */
+qp_status qp_npy_read_raw(const uint8_t *bytes, size_t size, qp_npy_raw *array, qp_error *error);
+
+/* Appends the head alone, for elements of that descr to follow: what numpy.save writes. `shape` has
+ * at most 8 dimensions. */
+void qp_npy_append_head(qp_buffer *buffer, const char *descr, const qp_npy_shape *shape);
+
 /* NumPy's name of a type: "int64", "uint8", "bool". */
 const char *qp_npy_type_name(qp_npy_type type);
 size_t qp_npy_type_size(qp_npy_type type);

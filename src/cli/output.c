@@ -19,23 +19,6 @@ static qp_status fail_write(qp_error *error, const char *path)
                    number != 0 ? strerror(number) : "the system refused it");
 }
 
-static bool write_stream(FILE *stream, const void *bytes, size_t size)
-{
-    errno = 0;
-    return (size == 0 || fwrite(bytes, 1, size, stream) == size) && fflush(stream) == 0;
-}
-
-/* Writes and closes; errno tells about the first failure. */
-static bool write_and_close(FILE *stream, const void *bytes, size_t size)
-{
-    bool written = write_stream(stream, bytes, size);
-    int number = errno;
-    if (fclose(stream) != 0 && written)
-        return false;
-    errno = number;
-    return written;
-}
-
 /* Pipes, devices and symbolic links (/dev/stdout is one) are written through, not replaced. */
 static bool is_special(const char *path)
 {
@@ -56,15 +39,6 @@ static void keep_mode(const char *path, const char *beside)
 #endif
 }
 
-static qp_status write_in_place(const char *path, const void *bytes, size_t size, qp_error *error)
-{
-    errno = 0;
-    FILE *stream = fopen(path, "wb");
-    if (stream == NULL || !write_and_close(stream, bytes, size))
-        return fail_write(error, path);
-    return QP_OK;
-}
-
 /* Opens a file that did not exist before and leaves its name in `name`, NUL-terminated. */
 static FILE *open_beside(const char *path, qp_buffer *name)
 {
@@ -82,36 +56,90 @@ static FILE *open_beside(const char *path, qp_buffer *name)
     return NULL;
 }
 
-static qp_status replace(const char *path, qp_buffer *name, const void *bytes, size_t size,
-                         qp_error *error)
+static FILE *open_stream(const char *path, qp_output_file *output)
 {
-    FILE *stream = open_beside(path, name);
-    if (name->failed)
+    if (strcmp(path, "-") == 0)
+        return stdout;
+    if (is_special(path))
+        return fopen(path, "wb");
+    return open_beside(path, &output->beside);
+}
+
+static const char *name_of(const qp_output_file *output)
+{
+    return strcmp(output->path, "-") == 0 ? "standard output" : output->path;
+}
+
+qp_status qp_output_open(const char *path, qp_output_file *output, qp_error *error)
+{
+    *output = (qp_output_file){.path = path};
+    qp_buffer_init(&output->beside, NULL);
+    errno = 0;
+    output->stream = open_stream(path, output);
+    if (output->beside.failed) {
+        output->beside.size = 0;
         return qp_fail_memory(error, "the name of an output file");
-    if (stream == NULL)
-        return fail_write(error, path);
-    const char *beside = (const char *)name->bytes;
-    keep_mode(path, beside);
-    if (!write_and_close(stream, bytes, size) || rename(beside, path) != 0) {
-        qp_status status = fail_write(error, path);
-        remove(beside);
-        return status;
     }
+    if (output->stream == NULL) {
+        output->beside.size = 0;
+        return fail_write(error, name_of(output));
+    }
+    if (output->beside.size > 0)
+        keep_mode(path, (const char *)output->beside.bytes);
     return QP_OK;
+}
+
+qp_status qp_output_append(qp_output_file *output, const void *bytes, size_t size, qp_error *error)
+{
+    errno = 0;
+    return size == 0 || fwrite(bytes, 1, size, output->stream) == size
+               ? QP_OK
+               : fail_write(error, name_of(output));
+}
+
+/* Flushes and, but for standard output, closes; errno tells about the first failure. */
+static bool end_stream(FILE *stream)
+{
+    errno = 0;
+    bool flushed = fflush(stream) == 0;
+    int number = errno;
+    if (stream == stdout)
+        return flushed;
+    if (fclose(stream) != 0 && flushed)
+        return false;
+    errno = number;
+    return flushed;
+}
+
+qp_status qp_output_close(qp_output_file *output, qp_status status, qp_error *error)
+{
+    const char *beside = output->beside.size > 0 ? (const char *)output->beside.bytes : NULL;
+    if (output->stream != NULL && !end_stream(output->stream) && status == QP_OK)
+        status = fail_write(error, name_of(output));
+    if (beside != NULL && status == QP_OK && rename(beside, output->path) != 0)
+        status = fail_write(error, name_of(output));
+    if (beside != NULL && status != QP_OK)
+        remove(beside);
+    output->stream = NULL;
+    qp_buffer_free(&output->beside);
+    return status;
+}
+
+qp_status qp_output_check(const char *path, bool force, qp_error *error)
+{
+    struct stat facts;
+    if (force || strcmp(path, "-") == 0 || stat(path, &facts) != 0)
+        return QP_OK;
+    return qp_fail(error, QP_IO, "%.120s exists: it is replaced only with --force", path);
 }
 
 qp_status qp_output_write(const char *path, const void *bytes, size_t size, qp_error *error)
 {
-    if (strcmp(path, "-") == 0)
-        return write_stream(stdout, bytes, size) ? QP_OK : fail_write(error, "standard output");
-    if (is_special(path))
-        return write_in_place(path, bytes, size, error);
-
-    qp_buffer name;
-    qp_buffer_init(&name, NULL);
-    qp_status status = replace(path, &name, bytes, size, error);
-    qp_buffer_free(&name);
-    return status;
+    qp_output_file output;
+    qp_status status = qp_output_open(path, &output, error);
+    if (status == QP_OK)
+        status = qp_output_append(&output, bytes, size, error);
+    return qp_output_close(&output, status, error);
 }
 
 qp_status qp_output_buffer(const char *path, const qp_buffer *buffer, qp_error *error)

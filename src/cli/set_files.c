@@ -4,6 +4,8 @@
 
 #include "cli/set_files.h"
 
+#include "cli/set_artifact.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -46,25 +48,36 @@ static bool grow(qp_set_files *set)
     return true;
 }
 
+/* Takes an open file under `path`, even where that fails. */
+static qp_status add_file(qp_set_files *set, qp_file *file, const char *path, qp_error *error)
+{
+    char *copy = join(NULL, path);
+    if (copy == NULL || (set->count == set->capacity && !grow(set))) {
+        free(copy);
+        qp_file_close(file);
+        return qp_fail_memory(error, "the files of a set");
+    }
+    set->files[set->count] = *file;
+    set->paths[set->count] = copy;
+    set->members[set->count] = (qp_member){copy, file->bytes, file->size};
+    set->count++;
+    return QP_OK;
+}
+
 /* Takes a file under `path`; standard input for a `name` of "-". */
 static qp_status add(qp_set_files *set, const char *name, const char *path, qp_error *error)
 {
     qp_file file;
-    if (set->count == set->capacity && !grow(set))
-        return qp_fail_memory(error, "the files of a set");
-    char *copy = join(NULL, path);
-    if (copy == NULL)
-        return qp_fail_memory(error, "the files of a set");
     qp_status status = qp_cli_read(name, &file, error);
-    if (status != QP_OK) {
-        free(copy);
-        return status;
-    }
-    set->files[set->count] = file;
-    set->paths[set->count] = copy;
-    set->members[set->count] = (qp_member){copy, file.bytes, file.size};
-    set->count++;
-    return QP_OK;
+    return status == QP_OK ? add_file(set, &file, path, error) : status;
+}
+
+/* One of the files within an artifact. */
+static qp_status add_bytes(void *context, const char *path, uint8_t *bytes, size_t size,
+                           qp_error *error)
+{
+    qp_file file = {qp_allocator_or_default(NULL), bytes, size, false};
+    return add_file(context, &file, path, error);
 }
 
 static bool has(const qp_set_files *set, const char *path)
@@ -148,7 +161,8 @@ qp_status qp_set_files_open(const char *path, const char *capability, qp_set_fil
     if (strcmp(path, "-") == 0) {
         status = add(set, path, "graph" SUFFIX, error);
     } else if (!is_directory(path)) {
-        status = add(set, path, file_name(path), error);
+        status = qp_set_is_artifact(path) ? qp_set_unpack(path, add_bytes, set, error)
+                                          : add(set, path, file_name(path), error);
     } else {
         status = add_known(set, path, capability, error);
         if (status == QP_OK && set->count == 0)

@@ -185,6 +185,75 @@ static void test_refuses_strings(void **state)
         assert_refused(cases[i].text, strlen(cases[i].text), cases[i].fault, cases[i].offset);
 }
 
+/* Allowed, half a pair decodes to what UTF-8 would have for it, and is told apart. */
+static void test_lone_surrogates(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *decoded;
+        bool is_utf8;
+    } cases[] = {
+        {"\"ab\\ud800\"", "ab\xed\xa0\x80", false},
+        {"\"\\udc00c\"",
+         "\xed\xb0\x80"
+         "c",
+         false},
+        {"\"\\ud800\\ud83d\\ude00\"", "\xed\xa0\x80\xf0\x9f\x98\x80", false},
+        {"\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80", true},
+        {"\"plain\"", "plain", true},
+    };
+    qp_json json;
+    (void)state;
+
+    qp_json_init(&json, NULL);
+    json.allow_lone_surrogates = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(qp_json_parse(&json, cases[i].text, strlen(cases[i].text), NULL), QP_OK);
+        assert_true(qp_json_equals(qp_json_root(&json), cases[i].decoded));
+        assert_int_equal(qp_json_is_utf8(qp_json_root(&json)), cases[i].is_utf8);
+    }
+    static const char twice[] = "{\"\\udc00\":1,\"\\uDC00\":2}";
+    assert_int_equal(qp_json_parse(&json, twice, strlen(twice), NULL), QP_MALFORMED);
+    assert_int_equal(json.fault, QP_JSON_FAULT_DUPLICATE);
+    assert_int_equal(qp_json_parse(&json, "7", 1, NULL), QP_OK);
+    assert_false(qp_json_is_utf8(qp_json_root(&json)));
+    qp_json_free(&json);
+}
+
+/* The text of every value of an array, as it stands. */
+static void test_source(void **state)
+{
+    static const char *const values[] = {
+        "-1.50e3", "\"a]\\\"}\"", "[ 1,[2, \"]\"] ]", "{\"}\":{\"\\\\\": [] } }", "true", "null",
+        "[]",      "{}"};
+    char text[256] = "[";
+    qp_json json;
+    qp_json_value value;
+    const char *source;
+    size_t length, n = 0;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        strcat(text, i > 0 ? " , " : " ");
+        strcat(text, values[i]);
+    }
+    strcat(text, " ]");
+    assert_int_equal(parse(&json, text, NULL), QP_OK);
+    qp_json_iterator iterator = qp_json_iterate(qp_json_root(&json));
+    while (qp_json_next(&iterator, &value)) {
+        qp_json_source(value, &source, &length);
+        assert_int_equal(length, strlen(values[n]));
+        assert_memory_equal(source, values[n++], length);
+    }
+    assert_int_equal(n, sizeof values / sizeof values[0]);
+    qp_json_source(qp_json_root(&json), &source, &length);
+    assert_int_equal(length, strlen(text));
+    qp_json_source(QP_JSON_NO_VALUE, &source, &length);
+    assert_null(source);
+    assert_int_equal(length, 0);
+    qp_json_free(&json);
+}
+
 static void test_depth(void **state)
 {
     char text[4 * 129 + 1];
@@ -252,6 +321,12 @@ static void test_places(void **state)
     assert_int_equal(place.offset, 10);
     assert_int_equal(qp_json_fail(value, &error, "seven is %s", "odd"), QP_MALFORMED);
     assert_string_equal(error.message, "line 1, column 8: seven is odd");
+    assert_null(error.check);
+    assert_int_equal(qp_json_fail_check(value, &error, "ODD", "seven"), QP_MALFORMED);
+    assert_string_equal(error.message, "line 1, column 8: seven");
+    assert_string_equal(error.check, "ODD");
+    assert_int_equal(error.offset, 10);
+    assert_int_equal(qp_json_fail_check(value, NULL, "ODD", "seven"), QP_MALFORMED);
     qp_json_free(&json);
 
     /* the 12th line of a JSON Lines file */
@@ -780,6 +855,8 @@ int main(void)
         cmocka_unit_test(test_accepts),
         cmocka_unit_test(test_refuses_syntax),
         cmocka_unit_test(test_refuses_strings),
+        cmocka_unit_test(test_lone_surrogates),
+        cmocka_unit_test(test_source),
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_every_prefix),
         cmocka_unit_test(test_places),

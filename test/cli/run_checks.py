@@ -523,7 +523,7 @@ class Traces(Checks):
             self.put("bad", text[:size])
             self.compare_says("quipu compare: bad: malformed", a, "bad")
         self.compare_says("io", a, "none", code=ENVIRONMENT)
-        self.compare_says("two traces are needed; 1 given", a, code=USAGE)
+        self.compare_says("two traces or two files of weights are needed; 1 given", a, code=USAGE)
         self.compare_says("read once", "-", "-", code=USAGE)
 
     def test_folder_is_not_overwritten(self):
