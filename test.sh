@@ -27,5 +27,5 @@ configure build/asan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C
 ctest --test-dir build/asan --output-on-failure -j "$jobs"
 
 echo "== release build (gcc), other machines, checker, installed copy"
-configure build/test -DCMAKE_BUILD_TYPE=Release -DQP_CHECKS=ON -DQP_BUILD_BENCH=ON
+configure build/test -DCMAKE_BUILD_TYPE=Release -DQP_CHECKS=ON -DQP_BUILD_BENCH=ON -DQUIPU_MPI=ON
 ctest --test-dir build/test --output-on-failure -j "$jobs"

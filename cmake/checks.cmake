@@ -21,8 +21,9 @@ qp_check(conform ${quipu} conform conformance)
 qp_check(vectors_fresh sh scripts/vectors_fresh.sh ${quipu} ${PROJECT_BINARY_DIR}/vectors)
 qp_check(checker ${Python3_EXECUTABLE} check/check.py conformance)
 qp_check(checker_self_test ${Python3_EXECUTABLE} check/check.py --self-test)
+qp_check(fabric_checker ${Python3_EXECUTABLE} check/fabric_check.py ${quipu} --cases 200)
 
-foreach(machine aarch64 armhf riscv64 s390x wasm32)
+foreach(machine aarch64 armhf riscv64 s390x wasm32 host)
   qp_check(machine_${machine} sh scripts/cross.sh ${machine} ${PROJECT_BINARY_DIR}/cross/${machine}
            ${quipu})
 endforeach()

@@ -2,7 +2,7 @@
 # Libraries, headers, the pkg-config file, the CMake package, the manual page and completion.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS ${QP_LIBRARIES} EXPORT quipuTargets
+install(TARGETS ${QP_LIBRARIES} ${QP_FABRIC_LIBRARIES} EXPORT quipuTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -22,7 +22,12 @@ install(FILES ${PROJECT_BINARY_DIR}/quipuConfig.cmake ${PROJECT_BINARY_DIR}/quip
 file(RELATIVE_PATH QP_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" QP_PC_PREFIX "${QP_PC_PREFIX}")
 configure_file(cmake/quipu.pc.in ${PROJECT_BINARY_DIR}/quipu.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/quipu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(QP_HAVE_MPFR)
+  set(QP_FABRIC_PRIVATE "-lmpfr -lgmp")
+endif()
+configure_file(cmake/quipu-fabric.pc.in ${PROJECT_BINARY_DIR}/quipu-fabric.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/quipu.pc ${PROJECT_BINARY_DIR}/quipu-fabric.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(QP_BUILD_CLI)
   install(FILES docs/quipu.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

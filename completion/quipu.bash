@@ -4,7 +4,7 @@
 _quipu() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
     local verbs="info certify run compare dump assemble lower encode decode upscale set"
-    verbs="$verbs convert verify hash extract pack tensor formats vectors conform"
+    verbs="$verbs convert verify hash extract pack tensor formats fabric vectors conform"
     local options=""
     COMPREPLY=()
 
@@ -71,6 +71,27 @@ _quipu() {
         options="$options --divisors --words -o"
         ;;
     formats) options="formats layouts methods files --json --markdown -o" ;;
+    fabric)
+        if [ "$COMP_CWORD" -eq 2 ]; then
+            options="check relation supports templates map configure decode simulate show"
+            mapfile -t COMPREPLY < <(compgen -W "$options --help" -- "$word")
+            return
+        fi
+        case ${COMP_WORDS[2]} in
+        check) options="--json -o" ;;
+        relation) options="--fabric --unit --op --json -o" ;;
+        supports) options="--fabric --unit --op --graph --actor --in --out --json -o" ;;
+        templates) options="--fabric --unit --json -o" ;;
+        map) options="--graph --fabric --limit --work --json -o" ;;
+        configure) options="--map --fabric --json --abi -o" ;;
+        decode) options="--image --fabric --json -o" ;;
+        simulate)
+            options="--tokens --stalls --stall-seed --map --reset --cycles --watch --vcd"
+            options="$options --pipeline --golden --graph -o"
+            ;;
+        show) options="--fabric --unit --templates --template --map -o" ;;
+        esac
+        ;;
     conform) options="--profile --json" ;;
     esac
     case $word in

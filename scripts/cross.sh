@@ -3,7 +3,8 @@
 # Builds the command for another machine and runs the conformance vectors there, under emulation;
 # the certificates of the models, and the pictures of the golden payloads, must have the digests
 # that this machine's command gives.
-#   scripts/cross.sh aarch64|armhf|riscv64|s390x|i686|wasm32 BUILD_DIR NATIVE_QUIPU
+#   scripts/cross.sh aarch64|armhf|riscv64|s390x|wasm32|host BUILD_DIR NATIVE_QUIPU
+# `host` is this machine by clang with all that its processor has, fused multiply-adds too.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 machine=$1
@@ -47,6 +48,11 @@ s390x)
     linux_build s390x-linux-gnu-gcc s390x
     run="qemu-s390x $build/quipu"
     ;;
+host)
+    export CFLAGS=-march=native
+    linux_build clang "$(uname -m)"
+    run=$build/quipu
+    ;;
 wasm32)
     wasm_build
     node="node --no-warnings --experimental-wasi-unstable-preview1"
@@ -86,4 +92,38 @@ encode="encode --capability wai.video.int_hyper --quality 1 -o - -"
 # shellcheck disable=SC2086
 $run $encode <"$build.y4m" >"$build.theirs"
 cmp "$build.ours" "$build.theirs" || { echo "$machine encodes other bytes"; exit 1; }
-echo "goldens decode, and a video encodes, to the same bytes"
+
+# and the words that each method finds for real weights
+weights=test/data/gguf-vectors/source.f32
+encode_weights() { # command, format, method
+    shape=32,256
+    [ "$2" != nvfp4 ] || shape=128,64
+    # shellcheck disable=SC2086
+    cat "$weights" "$weights" | $1 tensor encode --format "$2" --method "$3" --shape $shape - -
+}
+while read -r format methods; do
+    for method in $methods; do
+        encode_weights "$native" "$format" "$method" >"$build.ours"
+        encode_weights "$run" "$format" "$method" >"$build.theirs"
+        cmp "$build.ours" "$build.theirs" || { echo "$machine: $format by $method"; exit 1; }
+    done
+done <<END
+bf16 cast_direct
+q4_g64_fp16 grouped_absmax grouped_search
+q5_g64_fp16 grouped_absmax grouped_search
+q6_g64_fp16 grouped_absmax grouped_search
+q8_g32_fp16 grouped_absmax grouped_search
+t2_g128_fp16 grouped_absmax grouped_search
+nvfp4 nvfp4_absmax nvfp4_search
+fp8_e4m3fn_row_bf16 fp8_row_maxabs
+fp8_e4m3fn_row_fp16 fp8_row_maxabs
+gguf_q8_0 gguf_search
+gguf_q4_0 gguf_search
+gguf_q5_0 gguf_search
+gguf_q4_k gguf_search
+gguf_q5_k gguf_search
+gguf_q6_k gguf_search
+gguf_iq4_nl gguf_search
+gguf_iq4_xs gguf_search
+END
+echo "goldens decode, and a video and weights encode, to the same bytes"

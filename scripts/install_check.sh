@@ -47,10 +47,12 @@ check "static library" "$work/embed_static"
 foreign() {
     awk 'NF == 3 { print $3 }' | grep -v '^qp_' || true
 }
-exported=$(nm -D --defined-only "$libdir/libquipu.so" | foreign)
-[ -z "$exported" ] || { echo "exported without qp_: $exported"; exit 1; }
-global=$(nm -g --defined-only "$libdir/libquipu.a" | foreign)
-[ -z "$global" ] || { echo "global in the static library without qp_: $global"; exit 1; }
+for library in libquipu libquipu_fabric; do
+    exported=$(nm -D --defined-only "$libdir/$library.so" | foreign)
+    [ -z "$exported" ] || { echo "exported without qp_: $exported"; exit 1; }
+    global=$(nm -g --defined-only "$libdir/$library.a" | foreign)
+    [ -z "$global" ] || { echo "global in the static library without qp_: $global"; exit 1; }
+done
 readelf -d "$libdir/libquipu.so" | grep -q 'SONAME.*libquipu.so.0' || { echo "no soname"; exit 1; }
 
 # each public header stands alone, in C99 and C++

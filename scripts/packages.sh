@@ -2,10 +2,11 @@
 # The Debian 12 packages that the build and the tests need; sourced by demo.sh and test.sh.
 # shellcheck shell=sh disable=SC2034
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libpng-dev"
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libpng-dev libmpfr-dev"
 
 TEST_PACKAGES="$BUILD_PACKAGES git g++ clang lld llvm-14 libclang-rt-14-dev libcmocka-dev \
 valgrind python3 mandoc binutils libclang-rt-14-dev-wasm32 wasi-libc nodejs qemu-user \
+libopenmpi-dev openmpi-bin \
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \

@@ -8,6 +8,40 @@
  * by row into a temporary file, reads the file back and verifies it, then renames it: a failure
  * leaves nothing behind. The bytes depend on the sources and the recipe alone: not on threads,
  * chunks, time or paths.
+ *
+ * Parameters are the source's tensors by their names; of .ninfer its bindings, auxiliaries and the
+ * objects that nothing names; of safetensors weights in several tensors (row FP8, NVFP4 in both
+ * spellings, block FP8) are one parameter each. Without a recipe words are kept: import_encoded for
+ * gguf_*, FP8, NVFP4, ternary and grouped words, cast_direct for bf16, fp32 and int32; F16, F64,
+ * lone FP8 and block FP8 become fp32, other integers int32. The metadata of GGUF and safetensors
+ * become the config of component text, and come back from there with their types.
+ *
+ * A recipe is a JSON array of steps, each an object with one verb, whose value is what it is about,
+ * and its members beside it (section 10). Selectors are names or shell patterns (*, ?, [a-z],
+ * [!a-z]; a parameter's own name comes first), one or an array of them; one that matches nothing is
+ * refused.
+ *
+ *     {"assign": SELECTORS, "format": F, "layout": L | "auto", "method": M, "source": PATH,
+ *      "parameters": {"imatrix": PATH, "negative_scales": BOOL}, "activation_policy": P,
+ *      "rows": [a, b]}
+ *     {"use": PARAMETER, "input": ID, "activation_policy": P,
+ *      "auxiliaries": {ROLE: PARAMETER | NUMBER | [NUMBERS]}}
+ *     {"group": SELECTORS, "shape": [..]}
+ *     {"share": PARAMETER, "target": PARAMETER}
+ *     {"separate": SELECTORS}
+ *
+ * The same with all members in the verb's object: {"assign": {"selectors": SELECTORS, "format":
+ * F}}; of use and share "parameter" stands for "selectors".
+ *
+ * Later steps win; only what a step states changes. P is "A16Only", "AllowA8" or "AllowA4".
+ * `source` is another file of weights, from which the parameters of those names are read. Where no
+ * method is stated, encoded words that fit are imported, direct formats cast, grouped ones made by
+ * grouped_absmax (grouped_search with importance), fp8 by fp8_row_maxabs, gguf_* by gguf_search,
+ * nvfp4 by nvfp4_absmax. The packing of a .ninfer source is kept as a group while its members
+ * agree; `separate` takes a parameter out of it. use, group and share are for .ninfer targets.
+ *
+ * Refusals of a recipe are QP_MALFORMED with line, column and offset; a format that the target's
+ * kind of file cannot hold is QP_MODEL_MISMATCH, check "container_format", and names the parameter.
  */
 #ifndef QUIPU_CONVERT_H
 #define QUIPU_CONVERT_H
@@ -38,11 +72,14 @@ typedef struct qp_convert_options {
         *container;     /* NULL: by the ending of the output's path, which must then tell */
     const char *recipe; /* JSON text of a recipe, or NULL */
     size_t recipe_size;
-    const char *preset;      /* a format's name, or "PATTERN=FORMAT", comma separated; or NULL */
-    const char *imatrix;     /* path of an importance file, or NULL */
+    /* Formats, applied to the matrices that they fit (direct ones to all floating-point
+     * parameters), and PATTERN=FORMAT, applied to all that they match, separated by commas; or
+     * NULL. They come before the recipe's steps. */
+    const char *preset;
+    const char *imatrix;     /* path of an importance file for methods that take one, or NULL */
     const char *name;        /* metadata.name of a .ninfer artifact, or NULL */
-    uint64_t max_file_bytes; /* .ninfer continuation files; 0: one file */
-    uint32_t rows_per_chunk; /* 0: 512, the text's default; never changes a byte */
+    uint64_t max_file_bytes; /* continuation files of .ninfer, shards of safetensors; 0: one file */
+    uint32_t rows_per_chunk; /* at most so many rows at a time; 0: as suits; never changes a byte */
     uint32_t threads;        /* 0: 1 */
     uint32_t cpu;            /* QP_CPU_* */
     const qp_method *const *methods; /* the program's own, beside the built-in ones */
@@ -60,8 +97,14 @@ QP_API qp_status qp_convert_plan_make(qp_artifact *source, const char *output,
                                       qp_error *error);
 QP_API void qp_convert_plan_free(qp_convert_plan *plan);
 QP_API const qp_plan_item *qp_convert_plan_items(const qp_convert_plan *plan, size_t *count);
+/* The file to open afterwards: the output, or beside it "OUTPUT.index.json" where a limit divides a
+ * safetensors file into shards. Lives as long as the plan. */
+QP_API const char *qp_convert_plan_output(const qp_convert_plan *plan);
 /* Keys of metadata and resources that the target cannot carry. */
 QP_API const char *const *qp_convert_plan_lost(const qp_convert_plan *plan, size_t *count);
+/* How many parameters go to a method that reads importance files, and how many of them the files
+ * know; the others weigh all columns alike. */
+QP_API void qp_convert_plan_importance(const qp_convert_plan *plan, size_t *found, size_t *asked);
 /* Bytes of the source's tensors, and of the files that will be written. */
 QP_API uint64_t qp_convert_plan_source_bytes(const qp_convert_plan *plan);
 QP_API uint64_t qp_convert_plan_target_bytes(const qp_convert_plan *plan);

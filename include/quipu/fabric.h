@@ -181,7 +181,7 @@ QP_API void qp_fabric_relation_free(qp_fabric_relation *relation);
 typedef struct qp_fabric_question {
     const char *fabric, *operation; /* "UNIT.NODE" */
     const char *graph, *actor;      /* the actor by its first result */
-    const uint32_t *operand_ports;  /* NULL with NULL below: the ports in order */
+    const uint32_t *operand_ports;  /* NULL with NULL below: the first canonical ports */
     const uint32_t *result_ports;
     size_t operand_count, result_count;
 } qp_fabric_question;
@@ -311,6 +311,9 @@ typedef struct qp_fabric_run_options {
     const uint64_t *resets; /* cycles of reset, any order */
     size_t reset_count;
     const qp_fabric_observer *observer; /* NULL for none */
+    uint64_t stall_seed;                /* 0 for none; else stalls of its own beside the script's:
+                                           the same for the same seed and graph, none from cycle
+                                           10000 on */
 } qp_fabric_run_options;
 
 /* Counts of a run. */

@@ -22,16 +22,17 @@ extern "C" {
  * rounded, so y is the product to its last bit; 2^24 is the inverse of the smallest binary16.
  */
 typedef struct qp_linear_options {
-    int64_t lo, hi; /* of the vector's elements */
+    int64_t lo, hi;           /* of the vector's elements */
+    uint64_t first_row, rows; /* of the tensor, where W is some of its rows; 0 and 0: all */
 } qp_linear_options;
 
 /*
  * Writes the graph of the tensor, loads and certifies it. QP_OK with `*size` bytes in *graph;
- * QP_INVALID_ARGUMENT for a tensor that is no grouped-integer matrix, or a range that is none;
- * QP_FIELD_RANGE with row and column where its words are not valid; QP_MODEL_MISMATCH, naming the
- * node, where the certificate does not meet acc64 on that range; QP_TOO_LARGE for a matrix that
- * passes a cap of WHG1. Memory is a small multiple of the matrix's elements. Ownership:
- * qp_bytes_free with the same allocator.
+ * QP_INVALID_ARGUMENT for a tensor that is no grouped-integer matrix, a range that is none, or rows
+ * that it does not have; QP_FIELD_RANGE with row and column where its words are not valid;
+ * QP_MODEL_MISMATCH, naming the node, where the certificate does not meet acc64 on that range;
+ * QP_TOO_LARGE for a matrix that passes a cap of WHG1. Memory is a small multiple of the matrix's
+ * elements. Ownership: qp_bytes_free with the same allocator.
  */
 QP_API qp_status qp_import_linear(qp_artifact *artifact, const qp_artifact_tensor *tensor,
                                   const qp_linear_options *options, const qp_allocator *allocator,

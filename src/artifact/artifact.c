@@ -3,7 +3,7 @@
  * artifact.c - the registry of kinds of files, opening a file by its content, and what is asked of
  * an open one.
  */
-#include "artifact/artifact.h"
+#include "artifact/source.h"
 
 /* ---- the registry --------------------------------------------------------------------------- */
 
@@ -223,8 +223,19 @@ const char *qp_artifact_file_name(const qp_artifact *artifact, size_t index)
 
 /* ---- geometry ------------------------------------------------------------------------------- */
 
-qp_status qp_artifact_matrix(const qp_artifact *artifact, const qp_artifact_tensor *tensor,
-                             qp_matrix *matrix, qp_error *error)
+/* The geometry of words that a format has, with the tensor's name in a refusal. */
+static qp_status plan_matrix(const qp_artifact_tensor *tensor, const uint64_t *shape, uint32_t rank,
+                             uint64_t divisors, qp_matrix *matrix, qp_error *error)
+{
+    qp_status status =
+        qp_matrix_plan(tensor->format, tensor->layout, shape, rank, divisors, matrix, error);
+    if (status != QP_OK)
+        qp_weight_source_name_error(error, tensor->name);
+    return status;
+}
+
+static qp_status matrix_of(const qp_artifact *artifact, const qp_artifact_tensor *tensor,
+                           qp_matrix *matrix, qp_error *error)
 {
     const struct qp_artifact_kind_rules *rules = artifact->kind->rules;
     qp_status status =
@@ -241,8 +252,27 @@ qp_status qp_artifact_matrix(const qp_artifact *artifact, const qp_artifact_tens
         for (uint32_t i = 0; i + 1 < tensor->rank; i++)
             rows *= tensor->shape[i];
         const uint64_t shape[2] = {rows, tensor->shape[tensor->rank - 1]};
-        return qp_matrix_plan(tensor->format, tensor->layout, shape, 2, 1, matrix, error);
+        return plan_matrix(tensor, shape, 2, 1, matrix, error);
     }
-    return qp_matrix_plan(tensor->format, tensor->layout, tensor->shape, tensor->rank,
-                          tensor->divisors, matrix, error);
+    return plan_matrix(tensor, tensor->shape, tensor->rank, tensor->divisors, matrix, error);
+}
+
+/* Where a tensor begins in its file. */
+static uint64_t place_of(const qp_artifact *artifact, const qp_artifact_tensor *tensor)
+{
+    size_t i = artifact->n_files - 1;
+    if (!artifact->kind->rules->spans_files)
+        return tensor->offset;
+    while (i > 0 && artifact->files[i].start > tensor->offset)
+        i--;
+    return artifact->files[i].at + (tensor->offset - artifact->files[i].start);
+}
+
+qp_status qp_artifact_matrix(const qp_artifact *artifact, const qp_artifact_tensor *tensor,
+                             qp_matrix *matrix, qp_error *error)
+{
+    qp_status status = matrix_of(artifact, tensor, matrix, error);
+    if (status != QP_OK && error != NULL && error->offset < 0)
+        error->offset = (int64_t)place_of(artifact, tensor);
+    return status;
 }

@@ -508,7 +508,7 @@ static qp_status check_tensor(const qp_artifact *artifact, const qp_artifact_ten
     if (tensor->format != NULL || tensor->element != NULL ||
         qp_ggml_type_is_ternary(qp_ggml_type_named(tensor->type)))
         return QP_OK;
-    return qp_fail_check(error, QP_MALFORMED, "G-UNREADABLE", -1,
+    return qp_fail_check(error, QP_MODEL_MISMATCH, "G-UNREADABLE", -1,
                          "%.64s has the type %s, which ggml knows and this library does not read",
                          tensor->name, tensor->type);
 }

@@ -202,8 +202,11 @@ static qp_status hash_parameter(qp_weight_source_reader *reader, const qp_parame
 /* A tensor with a dimension of 0 has a name and a shape, and no words. */
 static void hash_empty(const qp_parameter *parameter, uint8_t digest[QP_SHA256_SIZE])
 {
+    const qp_weight_source_part part = {.element = qp_element_find(parameter->type),
+                                        .encoding = parameter->type};
     qp_sha256 hash;
     qp_sha256_init(&hash);
+    hash_name(&hash, &part);
     hash_number(&hash, parameter->rank);
     for (uint32_t i = 0; i < parameter->rank; i++)
         hash_number(&hash, parameter->shape[i]);
@@ -270,7 +273,11 @@ qp_status qp_weight_source_hash(const qp_weight_source *source, uint32_t threads
                                 qp_error *error)
 {
     hash_work work = {.source = source, .digests = digests};
-    qp_status status = run_tasks(&work, threads, error);
+    qp_status status = QP_OK;
+    for (size_t i = 0; i < source->count && status == QP_OK; i++)
+        status = qp_parameter_check_read(source->artifact, &source->parameters[i], error);
+    if (status == QP_OK)
+        status = run_tasks(&work, threads, error);
     if (status == QP_OK)
         hash_whole(source, (const uint8_t(*)[QP_SHA256_SIZE])digests, whole);
     return status;
@@ -287,6 +294,8 @@ qp_status qp_artifact_tensor_hash(qp_artifact *artifact, const qp_artifact_tenso
     qp_status status = qp_artifact_open_files(artifact, error);
     if (status == QP_OK)
         status = qp_weight_source_whole(&source, tensor, tensor->name, &parameter, error);
+    if (status == QP_OK)
+        status = qp_parameter_check_read(artifact, &parameter, error);
     if (status == QP_OK && parameter.elements == 0) {
         hash_empty(&parameter, digest);
     } else if (status == QP_OK) {

@@ -255,6 +255,15 @@ static qp_status read_older(qp_imatrix *imatrix, qp_error *error)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* Section 11 makes general.type a part of the form; a model's file has another. */
+static bool is_of_type_imatrix(const qp_artifact *artifact)
+{
+    static const char type[] = "imatrix";
+    const qp_artifact_metadatum *found = qp_artifact_metadata_find(artifact, "general.type");
+    return found != NULL && found->type == QP_META_STRING && found->size == sizeof type - 1 &&
+           memcmp(found->value, type, sizeof type - 1) == 0;
+}
+
 static qp_status open_artifact(qp_imatrix *imatrix, const char *path, bool in_memory,
                                qp_error *error)
 {
@@ -269,6 +278,10 @@ static qp_status open_artifact(qp_imatrix *imatrix, const char *path, bool in_me
     if (strcmp(kind, "ninfer") == 0)
         return qp_fail(error, QP_MALFORMED, "a .ninfer file holds no importance");
     imatrix->find = strcmp(kind, "gguf") == 0 ? find_in_gguf : find_in_safetensors;
+    if (imatrix->find == find_in_gguf && !is_of_type_imatrix(imatrix->artifact))
+        return qp_fail(error, QP_MODEL_MISMATCH,
+                       "this GGUF file holds no importance matrix: its general.type is not "
+                       "\"imatrix\"");
     return QP_OK;
 }
 

@@ -4,6 +4,7 @@
  * tensor is asked for (artifact-container.md sections 2, 4, 5 and 12).
  */
 #include "artifact/ninfer_directory.h"
+#include "artifact/source.h"
 
 #include <inttypes.h>
 
@@ -132,8 +133,10 @@ static qp_status check_tensor(const qp_artifact *artifact, const qp_artifact_ten
                              "%.80s is stored in a layout that is not known", tensor->name);
     qp_status status = qp_matrix_plan(tensor->format, tensor->layout, tensor->shape, tensor->rank,
                                       tensor->divisors, &matrix, error);
-    if (status != QP_OK)
+    if (status != QP_OK) {
+        qp_weight_source_name_error(error, tensor->name);
         return status;
+    }
     if (matrix.bytes != tensor->bytes)
         return qp_fail_check(error, QP_MALFORMED, "C-SIZE", -1,
                              "%.80s has %" PRIu64 " bytes where its layout takes %" PRIu64,

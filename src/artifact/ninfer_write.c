@@ -562,6 +562,7 @@ static qp_status check(const qp_plan_object *object, qp_error *error)
 const struct qp_artifact_kind_writer qp_ninfer_writer = {.holds = holds,
                                                          .has_bindings = true,
                                                          .has_id = true,
+                                                         .divides = true,
                                                          .carries = carries,
                                                          .check = check,
                                                          .layout = layout};

@@ -150,7 +150,42 @@ qp_status qp_plan_imatrix_of(qp_convert_plan *plan, const char *path, qp_plan_im
     if (status == QP_OK)
         status = qp_imatrix_open(path, &plan->allocator, &(*imatrix)->imatrix, error);
     plan->n_imatrices += status == QP_OK;
+    if (status != QP_OK && error != NULL && strstr(error->message, path) == NULL)
+        qp_weight_source_name_error(error, path);
     return status;
+}
+
+/* The file that the options name, before any tensor is looked at: what is wrong with it is no
+ * tensor's fault. */
+static qp_status open_importance(qp_convert_plan *plan, qp_error *error)
+{
+    qp_plan_imatrix *imatrix;
+    if (plan->options.imatrix == NULL)
+        return QP_OK;
+    return qp_plan_imatrix_of(plan, plan->options.imatrix, &imatrix, error);
+}
+
+/* A file that knows none of the parameters was made for other names. */
+static qp_status check_importance(const qp_convert_plan *plan, qp_error *error)
+{
+    for (size_t i = 0; i < plan->n_imatrices; i++) {
+        const qp_plan_imatrix *imatrix = &plan->imatrices[i];
+        if (imatrix->asked > 0 && imatrix->found == 0)
+            return qp_fail_check(error, QP_MODEL_MISMATCH, "importance_names", -1,
+                                 "%.100s knows none of the %zu parameters that its importance is "
+                                 "for: it has other names",
+                                 imatrix->path, imatrix->asked);
+    }
+    return QP_OK;
+}
+
+void qp_convert_plan_importance(const qp_convert_plan *plan, size_t *found, size_t *asked)
+{
+    *found = *asked = 0;
+    for (size_t i = 0; i < plan->n_imatrices; i++) {
+        *found += plan->imatrices[i].found;
+        *asked += plan->imatrices[i].asked;
+    }
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -196,6 +231,9 @@ static qp_status list_parameters(qp_convert_plan *plan, qp_error *error)
     qp_status status = QP_OK;
     for (size_t i = 0; i < source->count && status == QP_OK; i++) {
         const qp_parameter *parameter = &source->parameters[i];
+        status = qp_parameter_check_read(source->artifact, parameter, error);
+        if (status != QP_OK)
+            break;
         plan->parameters[i] = (qp_plan_parameter){.source = parameter, .group = QP_NO_GROUP};
         plan->parameters[i].share = parameter->same != NULL && plan->writer->has_bindings
                                         ? (size_t)(parameter->same - source->parameters)
@@ -353,8 +391,10 @@ static qp_status find_kind(qp_convert_plan *plan, qp_error *error)
                        "file",
                        plan->output);
     plan->writer = plan->kind->rules->writer;
-    if (plan->options.max_file_bytes > 0 && !plan->writer->has_bindings)
-        return qp_fail(error, QP_INVALID_ARGUMENT, "only .ninfer has continuation files");
+    if (plan->options.max_file_bytes > 0 && !plan->writer->divides)
+        return qp_fail(error, QP_INVALID_ARGUMENT,
+                       "a %s file is one file: .ninfer and safetensors are divided",
+                       plan->kind->name);
     return qp_new_files_check_target(plan->output, plan->options.replace, error);
 }
 
@@ -379,6 +419,8 @@ static qp_status make(qp_convert_plan *plan, qp_artifact *source, qp_error *erro
     if (status == QP_OK)
         status = read_recipe(plan, error);
     if (status == QP_OK)
+        status = open_importance(plan, error);
+    if (status == QP_OK)
         status = qp_plan_read_uses(plan, error);
     if (status == QP_OK && plan->writer->has_bindings)
         status = qp_plan_find_packings(plan, error);
@@ -386,6 +428,8 @@ static qp_status make(qp_convert_plan *plan, qp_artifact *source, qp_error *erro
         status = qp_plan_apply_recipe(plan, error);
     if (status == QP_OK)
         status = qp_plan_make_objects(plan, error);
+    if (status == QP_OK)
+        status = check_importance(plan, error);
     if (status == QP_OK)
         status = qp_plan_finish_uses(plan, error);
     if (status == QP_OK)
@@ -454,6 +498,11 @@ const qp_plan_item *qp_convert_plan_items(const qp_convert_plan *plan, size_t *c
 {
     *count = plan->n_items;
     return plan->items;
+}
+
+const char *qp_convert_plan_output(const qp_convert_plan *plan)
+{
+    return plan->output;
 }
 
 const char *const *qp_convert_plan_lost(const qp_convert_plan *plan, size_t *count)

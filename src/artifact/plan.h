@@ -35,6 +35,7 @@ typedef struct qp_plan_imatrix {
     const char *path;
     qp_imatrix *imatrix;
     uint8_t digest[QP_SHA256_SIZE]; /* of the file */
+    size_t asked, found;            /* parameters whose importance is wanted, and is there */
 } qp_plan_imatrix;
 
 /* What a recipe says of some rows; NULL and 0 where it says nothing. */
@@ -106,6 +107,7 @@ typedef struct qp_plan_object {
     uint64_t source_bytes;
     uint8_t *divisors;       /* imported ones, or NULL */
     const uint8_t *constant; /* its words, where it has no inputs */
+    bool is_divisor;         /* a constant that is an activation divisor */
     /* of the layout: where planes lie in the payload (stored: the first byte of all of them) */
     uint64_t at[QP_PLANES];
     uint64_t bytes;
@@ -184,6 +186,7 @@ struct qp_artifact_kind_writer {
     bool has_bindings; /* parameters may share, be packed together, or lie in several tensors */
     bool keeps_words;  /* planes of the word form, not the stored bytes of the layout */
     bool has_id;       /* artifact_id */
+    bool divides;      /* into several files */
     /* Whether the kind of file can keep an entry of metadata that is no .ninfer's own. */
     bool (*carries)(const qp_artifact_metadatum *entry);
     /* Refuses what cannot be named or shaped; NULL: nothing. */

@@ -196,8 +196,10 @@ static qp_status sum_importance(qp_convert_plan *plan, qp_plan_object *object,
         qp_status status = qp_imatrix_find(imatrix->imatrix, config, name, &found, error);
         if (status != QP_OK)
             return status;
+        imatrix->asked++;
         if (found.values == NULL)
             continue;
+        imatrix->found++;
         if (found.count != columns)
             return qp_fail_check(error, QP_GEOMETRY_MISMATCH, "importance_length", -1,
                                  "the importance of %.80s has %" PRIu64 " numbers for %" PRIu64

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define MOST_WHOLE_COLUMNS (1 << 24)
+
 qp_plan_object *qp_plan_add_object(qp_convert_plan *plan)
 {
     void *grown = qp_table_grow(&plan->allocator, plan->objects, &plan->object_capacity,
@@ -38,7 +40,7 @@ static qp_status read_from(qp_convert_plan *plan, const qp_choice *choice,
         return qp_recipe_fail(choice->step, error, "%.60s has no parameter %.60s of this shape",
                               choice->source, parameter->name);
     input->parameter = found;
-    return QP_OK;
+    return qp_parameter_check_read(plan->sources[input->source]->source.artifact, found, error);
 }
 
 static qp_status add_inputs(qp_convert_plan *plan, qp_plan_object *object, size_t count,
@@ -259,6 +261,20 @@ static qp_status name_object(qp_convert_plan *plan, qp_plan_object *object, cons
     return object->name != NULL ? QP_OK : qp_fail_memory(error, "the name of a tensor");
 }
 
+/* Rows whose scale belongs to all their columns are held whole while they are converted; others are
+ * cut. */
+static qp_status check_row_length(const qp_plan_object *object, qp_error *error)
+{
+    bool cuts = qp_tile_cuts(&object->target);
+    for (size_t i = 0; i < object->n_inputs; i++)
+        cuts = cuts && qp_parameter_cuts(object->inputs[i].parameter);
+    if (cuts || object->target.columns <= MOST_WHOLE_COLUMNS)
+        return QP_OK;
+    return qp_fail_check(error, QP_TOO_LARGE, "geometry", -1,
+                         "a row of %" PRIu64 " columns with one scale is too long: at most %d",
+                         object->target.columns, MOST_WHOLE_COLUMNS);
+}
+
 /* The object's shape and inputs are set. */
 static qp_status complete(qp_convert_plan *plan, const qp_choice *choice, qp_plan_object *object,
                           qp_error *error)
@@ -273,6 +289,8 @@ static qp_status complete(qp_convert_plan *plan, const qp_choice *choice, qp_pla
         status = qp_plan_choose_method(plan, choice, object, error);
     if (status == QP_OK)
         status = set_divisors(plan, choice, object, error);
+    if (status == QP_OK)
+        status = check_row_length(object, error);
     if (status == QP_OK && plan->writer->check != NULL)
         status = plan->writer->check(object, error);
     return status;

@@ -19,6 +19,48 @@ static bool selects(const char *selector, bool is_name, const qp_plan_parameter 
     return is_name ? strcmp(selector, name) == 0 : qp_pattern_match(selector, name);
 }
 
+static bool is_float(const qp_parameter *parameter)
+{
+    const qp_element *element = parameter->parts[0].element;
+    return element == NULL || element->is_float;
+}
+
+/* Whether a preset's step takes a selected parameter: a format matrices that it can hold, a direct
+ * one all that are floats; a pattern matrices. Steps of recipes take all. */
+static bool takes(const qp_recipe_step *step, bool is_name, const qp_parameter *parameter)
+{
+    qp_matrix matrix;
+    if (step->matrices_only)
+        return is_name || (parameter->rank >= 2 && is_float(parameter));
+    if (!step->where_fits)
+        return true;
+    if (!is_float(parameter) || step->format->family == QP_FAMILY_DIRECT)
+        return is_float(parameter);
+    return parameter->rank == 2 &&
+           qp_matrix_plan(step->format, NULL, parameter->shape, 2, 1, &matrix, NULL) == QP_OK;
+}
+
+/* A step that changes nothing was not meant so. */
+static qp_status fail_empty(const qp_recipe_step *step, const char *selector, qp_error *error)
+{
+    const qp_format *format = step->format;
+    if (step->matrices_only)
+        return qp_recipe_fail(step, error, "%.80s selects no matrix", selector);
+    if (!step->where_fits)
+        return qp_recipe_fail(step, error, "%.80s selects no parameter", selector);
+    if (format->family == QP_FAMILY_GGUF)
+        return qp_fail(error, QP_INVALID_ARGUMENT,
+                       "%s fits no tensor: it stores rows of a multiple of %" PRIu32 " columns",
+                       format->name, format->group);
+    if (format->family == QP_FAMILY_NVFP4)
+        return qp_fail(error, QP_INVALID_ARGUMENT,
+                       "%s fits no tensor: it stores a multiple of 128 rows and a multiple of 64 "
+                       "columns",
+                       format->name);
+    return qp_fail(error, QP_INVALID_ARGUMENT, "%s fits no tensor: it stores %s of real numbers",
+                   format->name, format->family == QP_FAMILY_DIRECT ? "tensors" : "matrices");
+}
+
 /* What is done with each selected parameter. */
 typedef qp_status apply_step(qp_convert_plan *plan, const qp_recipe_step *step, size_t parameter,
                              qp_error *error);
@@ -30,15 +72,16 @@ static qp_status apply_to_selected(qp_convert_plan *plan, const qp_recipe_step *
     for (size_t i = 0; i < step->selectors.count && status == QP_OK; i++) {
         const char *selector = step->selectors.texts[i];
         bool is_name = qp_weight_source_find(&plan->sources[0]->source, selector) != NULL;
-        bool found = step->where_fits;
+        bool found = false;
         for (size_t p = 0; p < plan->n_parameters && status == QP_OK; p++) {
-            if (!selects(selector, is_name, &plan->parameters[p]))
+            if (!selects(selector, is_name, &plan->parameters[p]) ||
+                !takes(step, is_name, plan->parameters[p].source))
                 continue;
             found = true;
             status = apply(plan, step, p, error);
         }
         if (status == QP_OK && !found)
-            status = qp_recipe_fail(step, error, "%.80s selects no parameter", selector);
+            status = fail_empty(step, selector, error);
     }
     return status;
 }
@@ -55,23 +98,6 @@ static qp_status find_parameter(const qp_convert_plan *plan, const qp_recipe_ste
 }
 
 /* ---- assign ---------------------------------------------------------------------------------- */
-
-static bool is_float(const qp_parameter *parameter)
-{
-    const qp_element *element = parameter->parts[0].element;
-    return element == NULL || element->is_float;
-}
-
-/* A preset's bare format goes to matrices that it can hold, a direct one to all that are floats. */
-static bool preset_fits(const qp_recipe_step *step, const qp_parameter *parameter)
-{
-    qp_matrix matrix;
-    if (!is_float(parameter))
-        return false;
-    return step->format->family == QP_FAMILY_DIRECT ||
-           (parameter->rank == 2 &&
-            qp_matrix_plan(step->format, NULL, parameter->shape, 2, 1, &matrix, NULL) == QP_OK);
-}
 
 static void change_choice(const qp_recipe_step *step, qp_choice *choice)
 {
@@ -135,8 +161,6 @@ static qp_status assign(qp_convert_plan *plan, const qp_recipe_step *step, size_
 {
     qp_plan_parameter *parameter = &plan->parameters[index];
     uint64_t rows[2];
-    if (step->where_fits && !preset_fits(step, parameter->source))
-        return QP_OK;
     qp_status status = rows_of_step(step, parameter->source, rows, error);
     for (size_t i = 0; i < 2 && status == QP_OK; i++)
         status = split_at(plan, parameter, rows[i], error);
@@ -329,6 +353,11 @@ qp_status qp_plan_apply_recipe(qp_convert_plan *plan, qp_error *error)
                                   "a %s file has no uses, groups or shared tensors: only .ninfer "
                                   "has",
                                   plan->kind->name);
+        qp_plan_imatrix *imatrix;
+        if (step->imatrix != NULL)
+            status = qp_plan_imatrix_of(plan, step->imatrix, &imatrix, error);
+        if (status != QP_OK)
+            break;
         if (step->verb == QP_RECIPE_ASSIGN)
             status = apply_to_selected(plan, step, assign, error);
         else if (step->verb == QP_RECIPE_SEPARATE)

@@ -6,14 +6,13 @@
  * The inputs of a parameter are those that a .ninfer source lists. Other sources know of none:
  * there a recipe's `use` brings an input in, and a policy of `assign` the input "input".
  */
+#include "artifact/auxiliary.h"
 #include "artifact/plan.h"
 
 #include "number/float_mode.h"
 #include "number/minifloat.h"
 
-#include <inttypes.h>
-
-#define DIVISOR_ROLE "activation_input_divisor"
+#include <float.h>
 
 static qp_plan_use *add_use(qp_convert_plan *plan, size_t parameter, const char *input)
 {
@@ -196,60 +195,6 @@ qp_status qp_plan_apply_use(qp_convert_plan *plan, const qp_recipe_step *step, q
 
 /* ---- numbers as tensors ---------------------------------------------------------------------- */
 
-/* What the known roles hold; `check` says what is wrong, or NULL; `seen` is false for each. */
-typedef struct role {
-    const char *name;
-    const char *format;
-    bool is_scalar;
-    const char *(*check)(const double *numbers, size_t count, bool *seen);
-} role;
-
-static const char *check_divisor(const double *numbers, size_t count, bool *seen)
-{
-    (void)seen;
-    uint32_t bits = count == 1 ? qp_bits_of_float((float)numbers[0]) : 0;
-    return bits > 0 && bits < 0x7F800000u ? NULL : "is one positive finite number";
-}
-
-static const char *check_signs(const double *numbers, size_t count, bool *seen)
-{
-    (void)seen;
-    for (size_t i = 0; i < count; i++) {
-        if (numbers[i] != 1.0 && numbers[i] != -1.0)
-            return "is of 1 and -1 only";
-    }
-    return count % 1024 == 0 ? NULL : "has a multiple of 1024 numbers";
-}
-
-/* A permutation of 0 .. count - 1. */
-static const char *check_columns(const double *numbers, size_t count, bool *seen)
-{
-    for (size_t i = 0; i < count; i++) {
-        bool is_index = numbers[i] >= 0 && numbers[i] < (double)count;
-        size_t index = is_index ? (size_t)numbers[i] : 0;
-        if (!is_index || (double)index != numbers[i] || seen[index])
-            return "is a permutation of the columns";
-        seen[index] = true;
-    }
-    return NULL;
-}
-
-static const role roles[] = {
-    {DIVISOR_ROLE, "fp32", true, check_divisor},
-    {"hadamard_signs", "bf16", false, check_signs},
-    {"input_columns", "int32", false, check_columns},
-};
-
-static const role *role_named(const char *name)
-{
-    static const role other = {NULL, "fp32", false, NULL};
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        if (strcmp(roles[i].name, name) == 0)
-            return &roles[i];
-    }
-    return &other;
-}
-
 static uint32_t word_of(const qp_format *format, double number)
 {
     if (strcmp(format->name, "int32") == 0)
@@ -258,13 +203,13 @@ static uint32_t word_of(const qp_format *format, double number)
     return strcmp(format->name, "bf16") == 0 ? qp_bf16_from_f32_bits(bits) : bits;
 }
 
-/* An object with the same words, unless it is another use's activation divisor. */
+/* An object with the same words that is no activation divisor: these are not shared. */
 static size_t find_constant(const qp_convert_plan *plan, const qp_plan_object *object)
 {
     for (size_t i = plan->n_weights; i < plan->n_objects; i++) {
         const qp_plan_object *other = &plan->objects[i];
-        if (other != object && other->constant != NULL && other->rank == object->rank &&
-            other->target.format == object->target.format &&
+        if (other != object && other->constant != NULL && !other->is_divisor &&
+            other->rank == object->rank && other->target.format == object->target.format &&
             other->target.bytes == object->target.bytes &&
             memcmp(other->constant, object->constant, (size_t)object->target.bytes) == 0)
             return i;
@@ -283,35 +228,42 @@ static qp_status name_constant(qp_convert_plan *plan, qp_plan_object *object, qp
     return object->name != NULL ? QP_OK : qp_fail_memory(error, "the name of a tensor");
 }
 
+/* Numbers on their way to a tensor. */
+typedef struct constant {
+    const char *format;
+    bool is_scalar, is_divisor;
+    const double *numbers;
+    size_t count;
+} constant;
+
 /* A tensor of numbers; *index is its object. */
-static qp_status make_constant(qp_convert_plan *plan, const role *kind, const double *numbers,
-                               size_t count, size_t *index, qp_error *error)
+static qp_status make_constant(qp_convert_plan *plan, const constant *c, size_t *index,
+                               qp_error *error)
 {
     qp_plan_object *object = qp_plan_add_object(plan);
     if (object == NULL)
         return qp_fail_memory(error, "a tensor of a plan");
     object->is_auxiliary = true;
-    object->rank = kind->is_scalar ? 0 : 1;
-    object->shape[0] = count;
-    qp_status status = qp_matrix_plan(qp_format_find(kind->format), NULL, object->shape,
-                                      object->rank, 1, &object->target, error);
+    object->is_divisor = c->is_divisor;
+    object->rank = c->is_scalar ? 0 : 1;
+    object->shape[0] = c->count;
+    qp_status status = qp_matrix_plan(qp_format_find(c->format), NULL, object->shape, object->rank,
+                                      1, &object->target, error);
     if (status == QP_OK)
         status = name_constant(plan, object, error);
     if (status != QP_OK)
         return status;
     uint32_t width = object->target.format->code_bits / 8;
-    uint8_t *words = qp_arena_allocate(&plan->arena, count, width);
+    uint8_t *words = qp_arena_allocate(&plan->arena, c->count, width);
     if (words == NULL)
         return qp_fail_memory(error, "an auxiliary");
-    for (size_t i = 0; i < count; i++) {
-        uint32_t word = word_of(object->target.format, numbers[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        uint32_t word = word_of(object->target.format, c->numbers[i]);
         for (uint32_t b = 0; b < width; b++)
             words[i * width + b] = (uint8_t)(word >> 8 * b);
     }
     object->constant = words;
-    *index = kind->name != NULL && strcmp(kind->name, DIVISOR_ROLE) == 0
-                 ? SIZE_MAX
-                 : find_constant(plan, object);
+    *index = c->is_divisor ? SIZE_MAX : find_constant(plan, object);
     if (*index == SIZE_MAX)
         *index = plan->n_objects - 1;
     else
@@ -329,26 +281,40 @@ static qp_status read_numbers(const qp_recipe_auxiliary *stated, double *numbers
     return QP_OK;
 }
 
-static qp_status make_numbers(qp_convert_plan *plan, qp_plan_auxiliary *auxiliary, qp_error *error)
+/* Numbers of a known role are held to it. */
+static qp_status check_role(const qp_convert_plan *plan, const qp_plan_use *use,
+                            const qp_auxiliary_role *role, const constant *c, bool *seen,
+                            qp_error *error)
+{
+    uint64_t columns = plan->parameters[use->parameter].source->columns;
+    const char *wrong = role->check(c->numbers, c->count, seen);
+    if (wrong == NULL && !role->is_scalar && c->count != columns)
+        wrong = "has not one number for each column";
+    if (wrong == NULL)
+        return QP_OK;
+    return qp_fail_check(error, QP_FIELD_RANGE, "auxiliary_invalid", -1,
+                         "the auxiliary %.60s of %.80s %s", role->name,
+                         plan->parameters[use->parameter].source->name, wrong);
+}
+
+static qp_status make_numbers(qp_convert_plan *plan, const qp_plan_use *use,
+                              qp_plan_auxiliary *auxiliary, qp_error *error)
 {
     const qp_recipe_auxiliary *stated = auxiliary->numbers;
-    const role *kind = role_named(stated->role);
-    double *numbers = qp_allocate(&plan->allocator, stated->count, sizeof *numbers);
+    const qp_auxiliary_role *role = qp_auxiliary_role_find(stated->role);
+    double *numbers = qp_arena_allocate(&plan->arena, stated->count, sizeof *numbers);
     bool *seen = qp_arena_allocate(&plan->arena, stated->count, sizeof *seen);
-    if (numbers == NULL || seen == NULL) {
-        qp_release(&plan->allocator, numbers, stated->count, sizeof *numbers);
+    if (numbers == NULL || seen == NULL)
         return qp_fail_memory(error, "an auxiliary");
-    }
+    constant c = {"fp32", stated->is_scalar, false, numbers, stated->count};
     qp_status status = read_numbers(stated, numbers, error);
-    const char *wrong = NULL;
-    if (status == QP_OK && kind->check != NULL)
-        wrong = kind->check(numbers, stated->count, seen);
-    if (wrong != NULL)
-        status = qp_fail(error, QP_FIELD_RANGE, "the auxiliary %.60s %s", stated->role, wrong);
-    if (status == QP_OK)
-        status = make_constant(plan, kind, numbers, stated->count, &auxiliary->object, error);
-    qp_release(&plan->allocator, numbers, stated->count, sizeof *numbers);
-    return status;
+    if (status == QP_OK && role != NULL) {
+        c.format = role->format;
+        c.is_scalar = role->is_scalar;
+        c.is_divisor = strcmp(role->name, QP_AUXILIARY_DIVISOR) == 0;
+        status = check_role(plan, use, role, &c, seen, error);
+    }
+    return status == QP_OK ? make_constant(plan, &c, &auxiliary->object, error) : status;
 }
 
 /* ---- activation divisors --------------------------------------------------------------------- */
@@ -403,7 +369,8 @@ static qp_status smallest_divisor(qp_convert_plan *plan, const qp_plan_object *o
         qp_status status = own_divisor(plan, object->inputs[i].parameter->name, &divisor, error);
         if (status != QP_OK)
             return status;
-        if (divisor > 0 && (*smallest == 0 || divisor < *smallest))
+        bool is_legal = divisor > 0 && divisor <= (double)FLT_MAX;
+        if (is_legal && (*smallest == 0 || divisor < *smallest))
             *smallest = divisor;
     }
     return QP_OK;
@@ -418,23 +385,24 @@ static qp_status require_divisor(qp_convert_plan *plan, qp_plan_use *use, qp_err
         return QP_OK;
     const qp_plan_object *object = &plan->objects[parameter->parts[0].object];
     for (size_t i = 0; i < use->count; i++) {
-        if (strcmp(use->auxiliaries[i].role, DIVISOR_ROLE) == 0)
+        if (strcmp(use->auxiliaries[i].role, QP_AUXILIARY_DIVISOR) == 0)
             return QP_OK;
     }
     if (object->target.format->family != QP_FAMILY_NVFP4)
         return QP_OK;
     double divisor;
     qp_status status = smallest_divisor(plan, object, &divisor, error);
-    if (status == QP_OK && check_divisor(&divisor, 1, NULL) != NULL)
+    if (status == QP_OK && (float)divisor <= 0)
         status = qp_fail(error, QP_MODEL_MISMATCH,
                          "%.80s is nvfp4 and AllowA4: it needs an activation_input_divisor",
                          parameter->source->name);
     if (status != QP_OK)
         return status;
-    qp_plan_auxiliary *auxiliary = auxiliary_of(plan, use, DIVISOR_ROLE);
+    qp_plan_auxiliary *auxiliary = auxiliary_of(plan, use, QP_AUXILIARY_DIVISOR);
     if (auxiliary == NULL)
         return qp_fail_memory(error, "the auxiliaries of a use");
-    return make_constant(plan, &roles[0], &divisor, 1, &auxiliary->object, error);
+    const constant c = {"fp32", true, true, &divisor, 1};
+    return make_constant(plan, &c, &auxiliary->object, error);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -448,7 +416,7 @@ qp_status qp_plan_finish_uses(qp_convert_plan *plan, qp_error *error)
         qp_plan_use *use = &plan->uses[i];
         for (size_t k = 0; k < use->count && status == QP_OK; k++) {
             if (use->auxiliaries[k].numbers != NULL)
-                status = make_numbers(plan, &use->auxiliaries[k], error);
+                status = make_numbers(plan, use, &use->auxiliaries[k], error);
         }
         if (status == QP_OK)
             status = require_divisor(plan, use, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recipe.c - reading recipes: a JSON array of objects, each with one verb and its members.
+ * recipe.c - reading recipes: a JSON array of objects, each with one verb and its members, which
+ * stand beside it or in an object that is its value.
  */
 #include "artifact/recipe.h"
 
@@ -332,12 +333,12 @@ static const verb_row *find_verb(qp_json_value name)
     return NULL;
 }
 
-/* The object's one verb. */
-static qp_status read_verb(qp_recipe *recipe, qp_json_value object, qp_recipe_step *step,
-                           const verb_row **row, qp_error *error)
+/* The object's one verb and its value. */
+static qp_status read_verb(qp_json_value object, const verb_row **row, qp_json_value *about,
+                           qp_error *error)
 {
     qp_json_iterator iterator = qp_json_iterate(object);
-    qp_json_value name, value, selectors = QP_JSON_NO_VALUE;
+    qp_json_value name, value;
     *row = NULL;
     while (qp_json_next_member(&iterator, &name, &value)) {
         const verb_row *found = find_verb(name);
@@ -346,17 +347,21 @@ static qp_status read_verb(qp_recipe *recipe, qp_json_value object, qp_recipe_st
                                 (*row)->name);
         if (found != NULL) {
             *row = found;
-            selectors = value;
+            *about = value;
         }
     }
     if (*row == NULL)
         return qp_json_fail(object, error,
                             "a step has one of `assign`, `use`, `group`, `share`, `separate`");
-    step->verb = (*row)->verb;
-    step->place = qp_json_place_of(object);
-    if ((*row)->takes_one && qp_json_kind_of(selectors) != QP_JSON_STRING)
-        return qp_json_expect(selectors, QP_JSON_STRING, error);
-    return read_texts(recipe, selectors, &step->selectors, error);
+    return QP_OK;
+}
+
+static qp_status read_about(qp_recipe *recipe, const verb_row *row, qp_json_value about,
+                            qp_recipe_step *step, qp_error *error)
+{
+    if (row->takes_one && qp_json_kind_of(about) != QP_JSON_STRING)
+        return qp_json_expect(about, QP_JSON_STRING, error);
+    return read_texts(recipe, about, &step->selectors, error);
 }
 
 static qp_status read_step_member(qp_recipe *recipe, qp_recipe_step *step, const verb_row *row,
@@ -372,27 +377,53 @@ static qp_status read_step_member(qp_recipe *recipe, qp_recipe_step *step, const
     return qp_json_fail(name, error, "no such member of `%s`", row->name);
 }
 
-static qp_status read_step(qp_recipe *recipe, qp_json_value object, qp_error *error)
+/* The members of an object but for the one that says what the step is about. */
+static qp_status read_members(qp_recipe *recipe, qp_recipe_step *step, const verb_row *row,
+                              qp_json_value object, const char *about, qp_error *error)
 {
-    const verb_row *row;
-    qp_recipe_step *step = NULL;
-    qp_json_value name, value;
-    qp_status status = qp_json_expect(object, QP_JSON_OBJECT, error);
-    if (status == QP_OK)
-        status = add_step(recipe, &step, error);
-    if (status == QP_OK)
-        status = read_verb(recipe, object, step, &row, error);
-    if (status != QP_OK)
-        return status;
     qp_json_iterator iterator = qp_json_iterate(object);
+    qp_json_value name, value;
+    qp_status status = QP_OK;
     while (status == QP_OK && qp_json_next_member(&iterator, &name, &value)) {
-        if (find_verb(name) == NULL)
+        if (!qp_json_equals(name, about))
             status = read_step_member(recipe, step, row, name, value, error);
     }
     if (status == QP_OK && row->required != NULL && !qp_json_find(object, row->required, &value))
         status =
             qp_json_fail(object, error, "`%s` needs the member `%s`", row->name, row->required);
     return status;
+}
+
+/* {VERB: {"selectors": ..., members}}, or {VERB: ..., members}. */
+static qp_status read_step(qp_recipe *recipe, qp_json_value object, qp_error *error)
+{
+    const verb_row *row;
+    qp_recipe_step *step = NULL;
+    qp_json_value about = QP_JSON_NO_VALUE, inner = QP_JSON_NO_VALUE;
+    qp_status status = qp_json_expect(object, QP_JSON_OBJECT, error);
+    if (status == QP_OK)
+        status = add_step(recipe, &step, error);
+    if (status == QP_OK)
+        status = read_verb(object, &row, &about, error);
+    if (status != QP_OK)
+        return status;
+    step->verb = row->verb;
+    step->place = qp_json_place_of(object);
+    const char *member = row->name;
+    if (qp_json_kind_of(about) == QP_JSON_OBJECT) {
+        if (qp_json_count(object) != 1)
+            return qp_json_fail(object, error,
+                                "the members of `%s` stand in its object, or beside "
+                                "it: not both",
+                                row->name);
+        member = row->takes_one ? "parameter" : "selectors";
+        object = about;
+        if (!qp_json_find(object, member, &inner))
+            return qp_json_fail(object, error, "`%s` needs the member `%s`", row->name, member);
+        about = inner;
+    }
+    status = read_about(recipe, row, about, step, error);
+    return status == QP_OK ? read_members(recipe, step, row, object, member, error) : status;
 }
 
 qp_status qp_recipe_read(qp_recipe *recipe, const char *text, size_t size, qp_error *error)
@@ -438,6 +469,8 @@ static qp_status read_choice(qp_recipe *recipe, const char *text, size_t length,
     step->selectors = (qp_recipe_selectors){selectors, 1};
     step->format = qp_format_find(format);
     step->where_fits = equals == NULL;
+    step->matrices_only = equals != NULL && strpbrk(pattern, "*?[") != NULL &&
+                          step->format->family != QP_FAMILY_DIRECT;
     return QP_OK;
 }
 
@@ -445,15 +478,18 @@ qp_status qp_recipe_read_preset(qp_recipe *recipe, const char *preset, qp_error 
 {
     qp_status status = QP_OK;
     for (unsigned patterns = 0; patterns < 2; patterns++) { /* patterns come last: they override */
-        const char *at = preset;
-        while (status == QP_OK) {
-            size_t length = strcspn(at, ",");
-            status = read_choice(recipe, at, length, patterns != 0, error);
-            at += length;
-            if (*at == '\0')
+        const char *end = preset + strlen(preset);
+        for (;;) { /* from the last to the first, which overrides */
+            const char *begin = end;
+            while (begin > preset && begin[-1] != ',')
+                begin--;
+            status = read_choice(recipe, begin, (size_t)(end - begin), patterns != 0, error);
+            if (status != QP_OK || begin == preset)
                 break;
-            at++;
+            end = begin - 1;
         }
+        if (status != QP_OK)
+            break;
     }
     return status;
 }

@@ -50,7 +50,8 @@ typedef struct qp_recipe_step {
     const char *activation_policy; /* and of use */
     bool has_rows;
     uint64_t rows[2];
-    bool where_fits; /* of a preset: what it does not fit keeps what it has */
+    bool where_fits;    /* of a preset: what it does not fit keeps what it has */
+    bool matrices_only; /* of a preset: a pattern with a wildcard takes no vectors */
 
     /* use */
     const char *input;
@@ -78,8 +79,12 @@ void qp_recipe_free(qp_recipe *recipe);
 /* Appends the steps of a recipe's text. QP_MALFORMED with line, column and offset. */
 qp_status qp_recipe_read(qp_recipe *recipe, const char *text, size_t size, qp_error *error);
 
-/* Appends the steps of a preset: formats' names, applied where they fit, and PATTERN=FORMAT, which
- * apply to all that they match, separated by commas; patterns override formats. */
+/*
+ * Appends the steps of a preset: formats' names and PATTERN=FORMAT, separated by commas. A format
+ * goes to what it fits. PATTERN=FORMAT goes before all formats: to the parameter of that name, or
+ * by a wildcard to matrices, of a direct format to vectors too. The first that applies wins, so the
+ * steps come in reverse order.
+ */
 qp_status qp_recipe_read_preset(qp_recipe *recipe, const char *preset, qp_error *error);
 
 /* A refusal at a step: its line and column where it has them. */

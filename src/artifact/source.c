@@ -30,7 +30,7 @@ void qp_parameter_set_geometry(qp_parameter *parameter)
 }
 
 /* Rows and columns of elements that no format has. */
-static void plan_plain(const qp_artifact_tensor *tensor, uint64_t row_bytes, qp_matrix *matrix)
+static void plan_plain(const qp_artifact_tensor *tensor, qp_matrix *matrix)
 {
     *matrix = (qp_matrix){.rank = tensor->rank, .bytes = tensor->bytes, .row_step = 1};
     matrix->rows = 1;
@@ -41,7 +41,7 @@ static void plan_plain(const qp_artifact_tensor *tensor, uint64_t row_bytes, qp_
         matrix->columns = tensor->shape[i];
     }
     matrix->planes[0].size = tensor->bytes;
-    matrix->code_row_bytes = row_bytes != 0 ? row_bytes : tensor->bytes / matrix->rows;
+    matrix->code_row_bytes = tensor->bytes / matrix->rows;
 }
 
 static const qp_element *element_of(const qp_artifact_tensor *tensor)
@@ -63,26 +63,32 @@ qp_status qp_weight_source_part_of(qp_weight_source *source, const qp_artifact_t
 
     *part = (qp_weight_source_part){.tensors.main = tensor, .rules = &qp_weight_source_plain};
     part->element = element_of(tensor);
-    if (tensor->format != NULL) {
+    bool is_ternary = type != NULL && qp_ggml_type_is_ternary(type);
+    if (tensor->format != NULL || (part->element == NULL && !is_ternary)) {
         qp_status status = qp_artifact_matrix(source->artifact, tensor, &part->matrix, error);
         if (status != QP_OK)
             return status;
     }
     if (part->element != NULL) {
-        plan_plain(tensor, 0, &part->matrix);
+        plan_plain(tensor, &part->matrix);
     } else if (tensor->format != NULL) {
         part->rules = &qp_weight_source_stored;
         part->encoding = tensor->format->name;
-    } else if (type != NULL && qp_ggml_type_is_ternary(type)) {
-        plan_plain(tensor, 0, &part->matrix);
+    } else {
+        plan_plain(tensor, &part->matrix);
         part->rules = &qp_weight_source_ternary;
         part->encoding = tensor->type;
-    } else {
-        return qp_fail(error, QP_INVALID_ARGUMENT, "%.80s is of the type %.40s, which is not read",
-                       tensor->name, tensor->type);
     }
     part->elements = part->matrix.rows * part->matrix.columns;
     return QP_OK;
+}
+
+/* Whether the tensor's type is one that this library reads. */
+static bool is_read(const qp_artifact_tensor *tensor)
+{
+    const qp_ggml_type *type = qp_ggml_type_named(tensor->type);
+    return tensor->format != NULL || tensor->element != NULL ||
+           (type != NULL && qp_ggml_type_is_ternary(type));
 }
 
 qp_status qp_weight_source_whole(qp_weight_source *source, const qp_artifact_tensor *tensor,
@@ -94,6 +100,10 @@ qp_status qp_weight_source_whole(qp_weight_source *source, const qp_artifact_ten
     parameter->bytes = tensor->bytes;
     if (parameter->elements == 0)
         return QP_OK; /* a dimension of 0 stores nothing */
+    if (!is_read(tensor)) {
+        parameter->unread = tensor; /* the others can be read all the same */
+        return QP_OK;
+    }
     parameter->parts = qp_arena_allocate(&source->arena, 1, sizeof *parameter->parts);
     if (parameter->parts == NULL)
         return qp_fail_memory(error, "a parameter");
@@ -183,6 +193,15 @@ const qp_parameter *qp_weight_source_find(const qp_weight_source *source, const 
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
+qp_status qp_parameter_check_read(const qp_artifact *artifact, const qp_parameter *parameter,
+                                  qp_error *error)
+{
+    qp_matrix matrix;
+    if (parameter->unread == NULL)
+        return QP_OK;
+    return qp_artifact_matrix(artifact, parameter->unread, &matrix, error);
+}
+
 const qp_weight_source_part *qp_parameter_part(const qp_parameter *parameter, uint64_t element)
 {
     const qp_weight_source_part *part = parameter->parts;
@@ -229,7 +248,9 @@ static qp_tile tile_at(const qp_weight_source_part *part, uint64_t element, uint
 qp_status qp_parameter_values(qp_weight_source_reader *reader, const qp_parameter *parameter,
                               uint64_t begin, uint64_t count, float *values, qp_error *error)
 {
-    qp_status status = QP_OK;
+    qp_status status = qp_parameter_check_read(reader->artifact, parameter, error);
+    if (status != QP_OK)
+        return status;
     while (count > 0 && status == QP_OK) {
         const qp_weight_source_part *part = qp_parameter_part(parameter, begin);
         uint64_t within = begin - part->at;
@@ -299,6 +320,9 @@ qp_status qp_parameter_elements(qp_weight_source_reader *reader, const qp_parame
                                 uint64_t begin, uint64_t count, const uint8_t **bytes,
                                 qp_error *error)
 {
+    qp_status status = qp_parameter_check_read(reader->artifact, parameter, error);
+    if (status != QP_OK)
+        return status;
     const qp_weight_source_part *part = qp_parameter_part(parameter, begin);
     uint64_t within = begin - part->at;
     uint32_t width = part->element->bytes;
@@ -337,7 +361,7 @@ qp_status qp_parameter_words(qp_weight_source_reader *reader, const qp_parameter
 {
     qp_word_planes planes = *words;
     uint64_t row = tile->row, left = tile->rows;
-    qp_status status = QP_OK;
+    qp_status status = qp_parameter_check_read(reader->artifact, parameter, error);
     while (left > 0 && status == QP_OK) {
         const qp_weight_source_part *part = qp_parameter_part(parameter, row * parameter->columns);
         uint64_t columns = part->matrix.columns;
@@ -358,6 +382,9 @@ qp_status qp_parameter_words(qp_weight_source_reader *reader, const qp_parameter
 qp_status qp_parameter_divisor(qp_weight_source_reader *reader, const qp_parameter *parameter,
                                uint64_t row, uint32_t *word, qp_error *error)
 {
+    qp_status status = qp_parameter_check_read(reader->artifact, parameter, error);
+    if (status != QP_OK)
+        return status;
     const qp_weight_source_part *part = qp_parameter_part(parameter, row * parameter->columns);
     uint64_t columns = part->matrix.columns;
     uint64_t within = row - part->at / columns + part->first / columns;

@@ -43,9 +43,12 @@ typedef struct qp_parameter {
     uint64_t rows, columns; /* of its last dimension; 1 and 1 of a scalar */
     qp_weight_source_part *parts;
     size_t n_parts;
-    const char *type;                /* as the source spells it: "F16", "F8_E4M3 + BF16" */
-    uint64_t bytes;                  /* that its elements take in the source */
-    bool is_auxiliary;               /* .ninfer: of a use, not of a binding */
+    const qp_artifact_tensor *unread; /* of a type that is not read, and without parts; or NULL */
+    const char *type;                 /* as the source spells it: "F16", "F8_E4M3 + BF16" */
+    uint64_t bytes;                   /* that its elements take in the source */
+    bool is_auxiliary;                /* .ninfer: of a use, not of a binding */
+    const char *owner; /* of an auxiliary: the parameter that is used, and the role */
+    const char *role;
     bool has_own_shape;              /* not what its parts would say */
     const struct qp_parameter *same; /* an earlier one with the same binding, or NULL */
 } qp_parameter;
@@ -70,6 +73,11 @@ void qp_weight_source_close(qp_weight_source *source);
 
 /* Puts a name before the message of an error, which may be NULL. */
 void qp_weight_source_name_error(qp_error *error, const char *name);
+
+/* Whether the parameter can be read: else the refusal that its tensor gets. The readers below give
+ * it too. */
+qp_status qp_parameter_check_read(const qp_artifact *artifact, const qp_parameter *parameter,
+                                  qp_error *error);
 
 /* NULL without one. */
 const qp_parameter *qp_weight_source_find(const qp_weight_source *source, const char *name);

@@ -220,31 +220,50 @@ static qp_status list_bindings(listing *list, qp_json_value bindings, qp_error *
     return status;
 }
 
+/* One auxiliary under "PARAMETER/INPUT/ROLE". */
+static qp_status list_auxiliary(listing *list, const char *owner, qp_json_value input,
+                                qp_json_value role, qp_json_value binding, qp_error *error)
+{
+    const char *text = NULL;
+    qp_parameter *added = NULL;
+    qp_status status = text_of(list, role, &text, error);
+    if (status != QP_OK)
+        return status;
+    const char *kept_role = keep_text(list, text);
+    list->text.size = 0;
+    qp_buffer_text(&list->text, owner);
+    qp_buffer_text(&list->text, "/");
+    qp_json_append_string(input, &list->text);
+    qp_buffer_text(&list->text, "/");
+    qp_json_append_string(role, &list->text);
+    qp_buffer_append(&list->text, "", 1);
+    if (list->text.failed || kept_role == NULL)
+        return qp_fail_memory(error, "a name");
+    status = add_parameter(list, keep_text(list, (const char *)list->text.bytes), binding, &added,
+                           error);
+    if (status == QP_OK) {
+        added->is_auxiliary = true;
+        added->owner = owner;
+        added->role = kept_role;
+    }
+    return status;
+}
+
 static qp_status list_auxiliaries_of(listing *list, qp_json_value use, qp_error *error)
 {
     qp_json_value parameter, input, auxiliaries, role, binding;
+    const char *text = NULL;
     (void)qp_json_find(use, "parameter", &parameter);
     (void)qp_json_find(use, "input", &input);
     if (!qp_json_find(use, "auxiliaries", &auxiliaries))
         return QP_OK;
+    qp_status status = text_of(list, parameter, &text, error);
+    const char *owner = status == QP_OK ? keep_text(list, text) : NULL;
+    if (status == QP_OK && owner == NULL)
+        status = qp_fail_memory(error, "a name");
     qp_json_iterator iterator = qp_json_iterate(auxiliaries);
-    qp_status status = QP_OK;
-    while (status == QP_OK && qp_json_next_member(&iterator, &role, &binding)) {
-        qp_parameter *added = NULL;
-        list->text.size = 0;
-        qp_json_append_string(parameter, &list->text);
-        qp_buffer_text(&list->text, "/");
-        qp_json_append_string(input, &list->text);
-        qp_buffer_text(&list->text, "/");
-        qp_json_append_string(role, &list->text);
-        qp_buffer_append(&list->text, "", 1);
-        if (list->text.failed)
-            return qp_fail_memory(error, "a name");
-        status = add_parameter(list, keep_text(list, (const char *)list->text.bytes), binding,
-                               &added, error);
-        if (status == QP_OK)
-            added->is_auxiliary = true;
-    }
+    while (status == QP_OK && qp_json_next_member(&iterator, &role, &binding))
+        status = list_auxiliary(list, owner, input, role, binding, error);
     return status;
 }
 

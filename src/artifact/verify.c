@@ -10,6 +10,7 @@
  */
 #include "artifact/check.h"
 
+#include "artifact/auxiliary.h"
 #include "base/threads.h"
 #include "quipu/convert.h"
 
@@ -65,13 +66,12 @@ static qp_status list_tensors(verification *v, qp_error *error)
         const qp_artifact_tensor *tensor = &artifact->tensors[i];
         unit *u = &v->units[v->count];
         *u = (unit){.name = tensor->name, .part.tensors.main = tensor};
-        bool is_readable = tensor->format != NULL || tensor->element != NULL;
-        if (is_readable || strcmp(artifact->kind->name, "ninfer") == 0) {
+        bool is_known = tensor->format != NULL || tensor->element != NULL;
+        bool is_empty = tensor->bytes == 0; /* as a GGUF file may list one */
+        if ((is_known && !is_empty) || strcmp(artifact->kind->name, "ninfer") == 0) {
             qp_status status = qp_weight_source_part_of(&v->source, tensor, &u->part, error);
-            if (status != QP_OK) {
-                qp_weight_source_name_error(error, tensor->name);
+            if (status != QP_OK)
                 return status;
-            }
         }
         cut_unit(v, u);
         v->count++;
@@ -298,7 +298,9 @@ static qp_status check_gaps(const verification *v, const unit *u, qp_weight_sour
     uint64_t end = tensor->offset + tensor->bytes;
     uint64_t next =
         artifact->kind->rules->has_id ? next_object(artifact, end) : padded_end(artifact, tensor);
-    return check_zero(reader, tensor, tensor->bytes, next - tensor->offset, error);
+    /* an empty tensor may be listed where the file has ended already */
+    return next > end ? check_zero(reader, tensor, tensor->bytes, next - tensor->offset, error)
+                      : QP_OK;
 }
 
 /* The gaps after resources, and the one before the first object. */
@@ -425,6 +427,20 @@ static qp_status verify_units(verification *v, uint32_t threads, qp_error *error
     return status == QP_OK ? listed : status;
 }
 
+/* The values of auxiliaries, whose words are in order. */
+static qp_status verify_uses(const verification *v, qp_error *error)
+{
+    qp_weight_source source;
+    if (!v->artifact->kind->rules->has_id)
+        return QP_OK;
+    qp_status status = qp_weight_source_open(v->artifact, &v->allocator, &source, error);
+    if (status != QP_OK)
+        return status;
+    status = qp_auxiliaries_check(&source, error);
+    qp_weight_source_close(&source);
+    return status;
+}
+
 qp_status qp_verify(qp_artifact *artifact, const qp_allocator *allocator, uint32_t threads,
                     uint8_t *id, qp_error *error)
 {
@@ -443,6 +459,8 @@ qp_status qp_verify(qp_artifact *artifact, const qp_allocator *allocator, uint32
         status = check_resource_gaps(&v, error);
     if (status == QP_OK)
         status = verify_units(&v, threads, error);
+    if (status == QP_OK)
+        status = verify_uses(&v, error);
     qp_arena_free(&v.source.arena);
     qp_lock_free(v.locked.lock);
     return status;

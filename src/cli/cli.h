@@ -35,6 +35,7 @@ enum { QP_EXIT_OK = 0, QP_EXIT_REFUSED = 1, QP_EXIT_USAGE = 2, QP_EXIT_ENVIRONME
     ROW(pack, ".npy arrays, or a parameter set, to a file of weights")                             \
     ROW(tensor, "one tensor's raw bytes: values or words to a layout's bytes, and back")           \
     ROW(formats, "how weights can be stored: formats, layouts, methods, files")                    \
+    ROW(fabric, "a reconfigurable processor: its units, maps, configuration bits, cycles")         \
     ROW(vectors, "write the reference conformance vectors")                                        \
     ROW(conform, "run a directory of conformance vectors")
 

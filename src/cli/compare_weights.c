@@ -236,8 +236,10 @@ static qp_status add_pair(qp_weights_comparison *c, const qp_parameter *a, const
     *pair = (qp_weights_pair){.a = a, .b = b};
     if (a == NULL || b == NULL)
         pair->fault = QP_PAIR_ALONE;
-    else if (a->elements != b->elements)
+    else if (a->elements != b->elements || a->columns != b->columns) /* banks may be flattened */
         pair->fault = QP_PAIR_SHAPE;
+    else if (a->unread != NULL || b->unread != NULL)
+        pair->fault = QP_PAIR_UNREAD;
     qp_status status = pair->fault == QP_PAIR_MEASURED ? measure_pair(c, pair, error) : QP_OK;
     if (pair->fault != QP_PAIR_MEASURED)
         c->n_unmeasured++;
@@ -345,6 +347,10 @@ static void put_unmeasured(const qp_weights_comparison *c, qp_buffer *text)
         qp_weights_name(one_of(pair)->name, text);
         if (pair->fault == QP_PAIR_ALONE) {
             qp_buffer_format(text, ": only in %s\n", c->paths[pair->a == NULL]);
+        } else if (pair->fault == QP_PAIR_UNREAD) {
+            qp_buffer_text(text, ": the type ");
+            qp_weights_name(pair->a->unread != NULL ? pair->a->type : pair->b->type, text);
+            qp_buffer_text(text, " is not read\n");
         } else {
             qp_buffer_text(text, ": shapes ");
             qp_weights_shape(pair->a->shape, pair->a->rank, text);
@@ -422,7 +428,8 @@ static void json_pair(const qp_weights_pair *pair, qp_buffer *text)
 {
     static const char *const faults[] = {[QP_PAIR_MEASURED] = "compared",
                                          [QP_PAIR_SHAPE] = "other shape",
-                                         [QP_PAIR_ALONE] = "in one file alone"};
+                                         [QP_PAIR_ALONE] = "in one file alone",
+                                         [QP_PAIR_UNREAD] = "of a type that is not read"};
     qp_buffer_text(text, "{\"name\":");
     qp_buffer_json_string(text, one_of(pair)->name, strlen(one_of(pair)->name));
     put_string(text, "state", faults[pair->fault]);

@@ -10,7 +10,8 @@
 typedef enum qp_pair_fault {
     QP_PAIR_MEASURED,
     QP_PAIR_SHAPE, /* they have another number of elements */
-    QP_PAIR_ALONE  /* there is none in the other file */
+    QP_PAIR_ALONE, /* there is none in the other file */
+    QP_PAIR_UNREAD /* one has a type that is not read */
 } qp_pair_fault;
 
 /* One parameter of the first file beside that of the same name of the second. */

@@ -167,9 +167,13 @@ static void put_unmeasured(const qp_weights_comparison *c, qp_buffer *page)
             continue;
         qp_buffer_text(page, "<p><code>");
         qp_html_string(page, pair->a != NULL ? pair->a->name : pair->b->name);
-        qp_buffer_text(page, pair->fault == QP_PAIR_SHAPE ? "</code>: another shape</p>\n"
-                             : pair->a != NULL            ? "</code>: only in the first file</p>\n"
-                                               : "</code>: only in the second file</p>\n");
+        static const char *const faults[] = {
+            [QP_PAIR_SHAPE] = "another shape",
+            [QP_PAIR_ALONE] = "only in the first file",
+            [QP_PAIR_UNREAD] = "a type that is not read",
+        };
+        qp_buffer_format(page, "</code>: %s</p>\n",
+                         pair->a == NULL ? "only in the second file" : faults[pair->fault]);
     }
     qp_buffer_text(page, "</section>\n");
 }
@@ -187,8 +191,8 @@ static void put_head(const qp_weights_comparison *c, qp_buffer *page)
     qp_html_string(page, c->paths[0]);
     qp_buffer_text(page, " and ");
     qp_html_string(page, c->paths[1]);
-    qp_buffer_format(page, "</h1>\n<p>%zu tensors the same, %zu differ, %zu not compared</p>\n",
-                     c->n_same, c->n_differ, c->n_unmeasured);
+    qp_buffer_format(page, "</h1>\n<p>%zu tensor%s the same, %zu differ, %zu not compared</p>\n",
+                     c->n_same, c->n_same == 1 ? "" : "s", c->n_differ, c->n_unmeasured);
 }
 
 void qp_compare_weights_html(const qp_weights_comparison *c, qp_buffer *page)

@@ -240,6 +240,14 @@ static void put_lost(const qp_convert_plan *plan, qp_buffer *text)
     }
 }
 
+static void put_importance(const qp_convert_plan *plan, qp_buffer *text)
+{
+    size_t found, asked;
+    qp_convert_plan_importance(plan, &found, &asked);
+    if (asked > 0)
+        qp_buffer_format(text, "\nimportance: known of %zu of %zu tensors\n", found, asked);
+}
+
 static void put_text(const qp_convert_plan *plan, const qp_convert_request *request, double seconds,
                      qp_buffer *text)
 {
@@ -252,6 +260,7 @@ static void put_text(const qp_convert_plan *plan, const qp_convert_request *requ
     qp_convert_duration(seconds, duration);
     put_table(items, count, text);
     put_lost(plan, text);
+    put_importance(plan, text);
     qp_buffer_format(text,
                      "\n%zu tensor%s, %" PRIu64 " bytes become a file of %" PRIu64
                      " bytes (%.1f%%)\nabout %s of computing with %" PRIu32
@@ -286,13 +295,15 @@ static void put_item_json(const qp_plan_item *item, qp_buffer *text)
 
 static void put_json(const qp_convert_plan *plan, double seconds, qp_buffer *text)
 {
-    size_t count, n_lost;
+    size_t count, n_lost, found, asked;
     const qp_plan_item *items = qp_convert_plan_items(plan, &count);
     const char *const *lost = qp_convert_plan_lost(plan, &n_lost);
-    qp_buffer_format(
-        text,
-        "{\"source_bytes\":%" PRIu64 ",\"target_bytes\":%" PRIu64 ",\"seconds\":%.3g,\"lost\":[",
-        qp_convert_plan_source_bytes(plan), qp_convert_plan_target_bytes(plan), seconds);
+    qp_convert_plan_importance(plan, &found, &asked);
+    qp_buffer_format(text,
+                     "{\"source_bytes\":%" PRIu64 ",\"target_bytes\":%" PRIu64
+                     ",\"seconds\":%.3g,\"importance\":{\"found\":%zu,\"of\":%zu},\"lost\":[",
+                     qp_convert_plan_source_bytes(plan), qp_convert_plan_target_bytes(plan),
+                     seconds, found, asked);
     for (size_t i = 0; i < n_lost; i++) {
         qp_buffer_text(text, i == 0 ? "" : ",");
         qp_buffer_json_string(text, lost[i], strlen(lost[i]));

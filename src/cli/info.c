@@ -2,6 +2,7 @@
 /* info.c - quipu info: what is in a file. One row of `kinds` for each kind of file. */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/info_fabric.h"
 #include "cli/info_graph.h"
 #include "cli/info_weights.h"
 #include "cli/output.h"
@@ -30,6 +31,8 @@ static qp_status show_graph(const qp_file *file, const qp_info_request *request,
 
 static const kind kinds[] = {
     {"graph", graph_name, show_graph},
+    {"text", qp_info_fabric_text_kind, qp_info_fabric_text},
+    {"image", qp_info_fabric_image_kind, qp_info_fabric_image},
     {"weights", qp_info_weights_kind, qp_info_weights},
 };
 
@@ -41,12 +44,21 @@ static const kind *find_kind(const qp_file *file)
     return NULL;
 }
 
-static qp_status fail_unknown(qp_error *error)
+/* Why the file is not read: what is wrong with the kind that its name tells, if it tells one. */
+static qp_status fail_unknown(const char *path, qp_error *error)
 {
     qp_place start = {QP_TABLE_NONE, -1, -1, 0};
+    qp_artifact *artifact = NULL;
+    if (qp_artifact_kind_of_path(path) != NULL) {
+        qp_status status = qp_artifact_open(path, NULL, &artifact, error);
+        qp_artifact_close(artifact);
+        if (status != QP_OK)
+            return status;
+    }
     return qp_fail_at(error, QP_MALFORMED, start,
                       "the first bytes are of no kind of file that info knows (it knows WHG1, "
-                      ".ninfer, GGUF, safetensors and its index)");
+                      ".ninfer, GGUF, safetensors and its index, and the fabric's texts and "
+                      "images)");
 }
 
 static void put_heading(const char *path, const kind *found, const qp_file *file, qp_buffer *text)
@@ -75,7 +87,7 @@ static qp_status show_file(const qp_info_request *request, qp_buffer *text, qp_e
     const kind *found = find_kind(&file);
     if (found == NULL) {
         qp_file_close(&file);
-        return fail_unknown(error);
+        return fail_unknown(request->path, error);
     }
     if (request->json)
         put_json_heading(request->path, found, &file, text);
@@ -148,7 +160,8 @@ const qp_verb qp_verb_info = {
     "operator with the certified range of its outputs, and the verdict: which accumulator\n"
     "profiles it meets, and the first operator that does not. Of a file of weights (.ninfer,\n"
     "GGUF, safetensors or its index of shards): types, tensors with their bits a weight,\n"
-    "resources and metadata. '-' reads standard input.\n"
+    "resources and metadata. Of a fabric text: its fabrics, graphs and maps; of an image of\n"
+    "configuration bits: the bits and what they belong to. '-' reads standard input.\n"
     "\n"
     "  --tensor T  of a file of weights: one tensor's range, mean, standard deviation and a\n"
     "              picture of how its values are spread\n"

@@ -16,6 +16,7 @@ typedef struct work {
     char *path;
     const char *name; /* of the tensor */
     qp_weights_file file;
+    const char *shown; /* the name that is told: the tensor's, or a parameter's */
     const qp_artifact_tensor *tensor;
     qp_linear_options linear;
 } work;
@@ -74,20 +75,24 @@ static void put_digest(const void *bytes, size_t size, qp_buffer *text)
     qp_buffer_hex(text, digest, sizeof digest);
 }
 
+static uint64_t rows_of(const work *w)
+{
+    return w->linear.rows != 0 ? w->linear.rows : w->tensor->shape[0];
+}
+
 static void put_text(const work *w, const qp_buffer *graph, const qp_certificate *certificate,
                      qp_buffer *text)
 {
-    const uint64_t *shape = w->tensor->shape;
+    const uint64_t *shape = w->tensor->shape, rows = rows_of(w);
     qp_buffer_text(text, "tensor       ");
-    qp_weights_name(w->tensor->name, text);
-    qp_buffer_format(text, ", %s [%" PRIu64 ", %" PRIu64 "]\n", w->tensor->type, shape[0],
-                     shape[1]);
+    qp_weights_name(w->shown, text);
+    qp_buffer_format(text, ", %s [%" PRIu64 ", %" PRIu64 "]\n", w->tensor->type, rows, shape[1]);
     qp_buffer_format(text,
                      "input        %" PRIu64 " channels in %" PRId64 "..%" PRId64
                      ", a vector a position\n",
                      shape[1], w->linear.lo, w->linear.hi);
     qp_buffer_format(text, "output       %" PRIu64 " channels: the product times 2^24, exactly\n",
-                     shape[0]);
+                     rows);
     qp_buffer_text(text, "graph        ");
     put_digest(graph->bytes, graph->size, text);
     qp_buffer_format(text, "  %zu bytes", graph->size);
@@ -101,13 +106,12 @@ static void put_text(const work *w, const qp_buffer *graph, const qp_certificate
 static void put_json(const work *w, const qp_buffer *graph, const qp_certificate *certificate,
                      qp_buffer *text)
 {
-    const uint64_t *shape = w->tensor->shape;
     qp_buffer_text(text, "{\"tensor\":");
-    qp_buffer_json_string(text, w->tensor->name, strlen(w->tensor->name));
+    qp_buffer_json_string(text, w->shown, strlen(w->shown));
     qp_buffer_format(text,
                      ",\"format\":\"%s\",\"rows\":%" PRIu64 ",\"columns\":%" PRIu64
                      ",\"input\":[%" PRId64 ",%" PRId64 "],\"scale_bits\":24,\"graph_sha256\":\"",
-                     w->tensor->type, shape[0], shape[1], w->linear.lo, w->linear.hi);
+                     w->tensor->type, rows_of(w), w->tensor->shape[1], w->linear.lo, w->linear.hi);
     put_digest(graph->bytes, graph->size, text);
     qp_buffer_format(text, "\",\"bytes\":%zu,\"acc32\":%s,\"acc64\":%s}\n", graph->size,
                      qp_certificate_meets(certificate, QP_ACC32, NULL) ? "true" : "false",
@@ -148,6 +152,41 @@ static qp_status give(const work *w, const qp_buffer *graph, qp_error *error)
     return status;
 }
 
+/* A parameter of a .ninfer file that is some rows of one tensor. */
+static qp_status find_rows(work *w, const qp_weight_source *source, qp_error *error)
+{
+    const qp_parameter *parameter = qp_weight_source_find(source, w->name);
+    if (parameter == NULL)
+        return qp_fail(error, QP_INVALID_ARGUMENT, "there is no tensor '%.100s' in it", w->name);
+    const qp_weight_source_part *part = parameter->parts;
+    if (parameter->n_parts != 1 || part->tensors.scales != NULL || part->matrix.columns == 0 ||
+        part->matrix.columns != parameter->columns || part->first % part->matrix.columns != 0)
+        return qp_fail(error, QP_INVALID_ARGUMENT,
+                       "'%.100s' is not some rows of one tensor: lower its tensors, one by one",
+                       w->name);
+    w->tensor = part->tensors.main;
+    w->shown = w->name;
+    w->linear.first_row = part->first / part->matrix.columns;
+    w->linear.rows = parameter->rows;
+    return QP_OK;
+}
+
+static qp_status find(work *w, qp_error *error)
+{
+    qp_weight_source source;
+    w->tensor = qp_weights_find(w->file.artifact, w->name);
+    if (w->tensor != NULL) {
+        w->shown = w->tensor->name;
+        return QP_OK;
+    }
+    qp_status status = qp_weight_source_open(w->file.artifact, NULL, &source, error);
+    if (status != QP_OK)
+        return status;
+    status = find_rows(w, &source, error);
+    qp_weight_source_close(&source);
+    return status;
+}
+
 static qp_status lower(work *w, qp_error *error)
 {
     void *bytes;
@@ -156,9 +195,9 @@ static qp_status lower(work *w, qp_error *error)
     qp_status status = qp_weights_open(&w->file, w->path, error);
     if (status != QP_OK)
         return status;
-    w->tensor = qp_weights_find(w->file.artifact, w->name);
-    if (w->tensor == NULL)
-        return qp_fail(error, QP_INVALID_ARGUMENT, "there is no tensor '%.100s' in it", w->name);
+    status = find(w, error);
+    if (status != QP_OK)
+        return status;
     status = qp_import_linear(w->file.artifact, w->tensor, &w->linear, NULL, &bytes, &size, error);
     if (status != QP_OK)
         return status;
@@ -172,7 +211,7 @@ static qp_status lower(work *w, qp_error *error)
 
 int qp_lower_linear(const qp_lower_linear_options *options)
 {
-    work w = {.options = options, .linear = {INT8_MIN, INT8_MAX}};
+    work w = {.options = options, .linear = {.lo = INT8_MIN, .hi = INT8_MAX}};
     qp_error error;
     if (options->range != NULL && !read_range(options->range, &w.linear))
         return qp_cli_usage("lower", "--input is LO,HI, as -128,127");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the quipu command: finds the verb. */
 #include "cli/cli.h"
+#include "cli/fabric.h"
 
 static const qp_verb *const verbs[] = {
 #define QP_ROW(name, summary) &qp_verb_##name,
@@ -75,7 +76,8 @@ int main(int argc, char **argv)
         return QP_EXIT_USAGE;
     }
     if (asks_for_help(argc - 1, argv + 1)) {
-        fputs(verb->help, stdout);
+        bool has_parts = verb == &qp_verb_fabric && argc > 2;
+        fputs(has_parts ? qp_cli_fabric_help(argv[2]) : verb->help, stdout);
         return finish(QP_EXIT_OK);
     }
     return finish(verb->run(argc - 1, argv + 1));

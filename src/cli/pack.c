@@ -5,6 +5,7 @@
  */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/npy.h"
 #include "cli/output.h"
 #include "cli/set_artifact.h"
@@ -156,6 +157,13 @@ static qp_status make_file(const input *inputs, int count, qp_buffer *file, qp_e
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
+/* False stops the conversion, which then leaves nothing. */
+static bool go_on(void *context, uint64_t done, uint64_t total)
+{
+    (void)context, (void)done, (void)total;
+    return !qp_interrupted();
+}
+
 static qp_status convert(qp_artifact *artifact, const command *c, const qp_file *recipe,
                          qp_error *error)
 {
@@ -164,21 +172,25 @@ static qp_status convert(qp_artifact *artifact, const command *c, const qp_file 
                                   .recipe_size = recipe->size,
                                   .name = c->name,
                                   .cpu = qp_cpu_features(),
-                                  .replace = c->force};
+                                  .replace = c->force,
+                                  .progress = go_on};
     qp_convert_plan *plan;
     qp_status status = qp_convert_plan_make(artifact, c->output, &options, &plan, error);
     if (status != QP_OK)
         return status;
+    qp_interrupt_watch();
     status = qp_convert_run(plan, error);
     qp_convert_plan_free(plan);
     return status;
 }
 
-/* As it stands where that is asked for: every scalar type is kept then. */
+/* As it stands where that is asked for: every scalar type is kept then. An index has shards. */
 static bool is_plain(const command *c)
 {
-    const qp_artifact_kind *kind = qp_artifact_kind_of_path(c->output);
-    return c->to == NULL && c->recipe == NULL && kind == qp_artifact_kind_find("safetensors");
+    static const char ending[] = ".safetensors";
+    size_t length = strlen(c->output), count = sizeof ending - 1;
+    return c->to == NULL && c->recipe == NULL && length >= count &&
+           strcmp(c->output + length - count, ending) == 0;
 }
 
 static qp_status write_file(const command *c, const qp_buffer *file, qp_error *error)
@@ -260,8 +272,11 @@ static int pack(int argc, char **argv)
         return code;
     if (qp_output_check(c.output, c.force, &error) != QP_OK)
         return qp_cli_refuse("pack", NULL, &error);
-    if (c.set == NULL)
-        return pack_arrays(&c);
+    if (c.set == NULL) {
+        code = pack_arrays(&c);
+        qp_interrupt_end();
+        return code;
+    }
     if (qp_set_pack(c.set, c.output, &error) != QP_OK)
         return qp_cli_refuse("pack", c.set, &error);
     return QP_EXIT_OK;

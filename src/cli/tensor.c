@@ -229,8 +229,9 @@ static qp_status take_values(const options *o, const qp_matrix *matrix, const qp
                          .negative_scales = o->negative_scales,
                          .cpu = qp_cpu_features(),
                          .element = qp_element_find("F32")};
-    if (!qp_mul_u64(matrix->rows, matrix->columns, &count) || in->size % 4 != 0 ||
-        in->size / 4 != count)
+    if (!qp_mul_u64(matrix->rows, matrix->columns, &count))
+        count = UINT64_MAX;
+    if (in->size % 4 != 0 || in->size / 4 != count)
         return fail_size("the values", in->size, count > UINT64_MAX / 4 ? UINT64_MAX : 4 * count,
                          error);
     qp_status status = find_method(o, matrix, &job.method, error);

@@ -41,21 +41,28 @@ static void put_sound(const char *path, const qp_artifact *artifact, const optio
     qp_buffer text;
     size_t count;
     uint64_t weights = 0;
+    size_t unchecked = 0; /* of types that are known by their size alone */
     const qp_artifact_tensor *tensors = qp_artifact_tensors(artifact, &count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         weights += qp_weights_count(&tensors[i]);
+        unchecked += tensors[i].format == NULL && tensors[i].element == NULL;
+    }
     if (o->quiet)
         return;
     if (!o->json) {
-        printf("%s: sound: %zu tensor%s, %" PRIu64 " weights\n", path, count, count == 1 ? "" : "s",
+        printf("%s: sound: %zu tensor%s, %" PRIu64 " weights", path, count, count == 1 ? "" : "s",
                weights);
+        if (unchecked > 0)
+            printf("; the words of %zu were not checked: their type is not read", unchecked);
+        printf("\n");
         return;
     }
     qp_buffer_init(&text, NULL);
     qp_buffer_text(&text, "{\"file\":");
     qp_buffer_json_string(&text, path, strlen(path));
-    qp_buffer_format(&text, ",\"sound\":true,\"tensors\":%zu,\"weights\":%" PRIu64 "}\n", count,
-                     weights);
+    qp_buffer_format(&text,
+                     ",\"sound\":true,\"tensors\":%zu,\"weights\":%" PRIu64 ",\"unchecked\":%zu}\n",
+                     count, weights, unchecked);
     fwrite(text.bytes, 1, text.size, stdout);
     qp_buffer_free(&text);
 }
@@ -116,7 +123,9 @@ const qp_verb qp_verb_verify = {
     "Reads every byte of a .ninfer, GGUF or safetensors file and holds it to every rule: the\n"
     "structure of the file, sizes and alignment, the bytes between tensors, and of every tensor\n"
     "its codes, scales, divisors and padding. The first fault is told with tensor, row and\n"
-    "column, and with the text's name of the check that failed.\n"
+    "column, and with the text's name of the check that failed. Of tensors with a type that is "
+    "not\n"
+    "read the place is checked and the words are not; they are counted.\n"
     "\n"
     "  --threads N  read with N threads; the answer is the same\n"
     "  --json       print JSON, one line a file\n"

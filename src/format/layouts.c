@@ -7,9 +7,9 @@
 
 static const qp_storage_layout layouts[] = {
     {"contiguous_le_v1", "one little-endian word an element, in C order", &qp_contiguous_rules},
-    {"row_split_k128_v1", "codes, high bits and scales in planes, rows padded to 128 columns",
+    {"row_split_k128_v1", "planes of codes, high bits and scales; rows padded to 128",
      &qp_row_split_rules},
-    {"block_scale_k16_m128x4_v1", "codes, then scales in tiles of 128 rows by 4, then divisors",
+    {"block_scale_k16_m128x4_v1", "codes, scales in tiles of 128 rows by 4, then divisors",
      &qp_block_scale_rules},
     {"row_scale_v1", "codes, then a scale a row", &qp_row_scale_rules},
     {"row_interleaved_v1", "each row's codes, then its scale", &qp_row_interleaved_rules},
@@ -78,8 +78,8 @@ void qp_layout_piece_of_words(const qp_matrix *matrix, const qp_rows *rows, uint
 {
     piece->words.codes = rows->planes[0] + row * matrix->code_row_bytes +
                          matrix->format->rules->code_row_bytes(matrix->format, column);
-    if (matrix->planes[2].size != 0)
-        piece->words.scales = rows->planes[2] + row * matrix->scale_row_bytes;
+    piece->words.scales =
+        matrix->planes[2].size == 0 ? NULL : rows->planes[2] + row * matrix->scale_row_bytes;
     piece->columns = matrix->columns - column;
 }
 

@@ -33,6 +33,9 @@ static qp_status take_shape(qp_matrix *matrix, const uint64_t *shape, uint32_t r
         else if (!qp_mul_u64(matrix->rows, shape[i], &matrix->rows))
             return qp_layout_too_large(matrix, error);
     }
+    uint64_t elements;
+    if (!qp_mul_u64(matrix->rows, matrix->columns, &elements))
+        return fail_geometry(error, name, "a tensor has fewer than 2^64 elements");
     return QP_OK;
 }
 

@@ -115,11 +115,10 @@ qp_status qp_linear_graph(const qp_matrix *matrix, const qp_word_planes *words,
 
 /* ---- the tensor --------------------------------------------------------------------------- */
 
-/* The words of a whole matrix. */
+/* The words of some rows. */
 typedef struct room {
     qp_word_planes words;
-    size_t codes, scales, stored;
-    uint8_t *bytes; /* as stored */
+    size_t codes, scales;
 } room;
 
 static bool bytes_of(uint64_t rows, uint64_t row_bytes, size_t *size)
@@ -133,7 +132,6 @@ static bool bytes_of(uint64_t rows, uint64_t row_bytes, size_t *size)
 
 static void free_room(const qp_allocator *allocator, room *r)
 {
-    qp_release(allocator, r->bytes, r->stored, 1);
     qp_release(allocator, r->words.scales, r->scales, 1);
     qp_release(allocator, r->words.codes, r->codes, 1);
 }
@@ -143,27 +141,14 @@ static qp_status make_room(const qp_matrix *matrix, const qp_allocator *allocato
 {
     *r = (room){0};
     if (bytes_of(matrix->rows, matrix->code_row_bytes, &r->codes) &&
-        bytes_of(matrix->rows, matrix->scale_row_bytes, &r->scales) &&
-        bytes_of(matrix->bytes, 1, &r->stored)) {
+        bytes_of(matrix->rows, matrix->scale_row_bytes, &r->scales)) {
         r->words.codes = qp_allocate(allocator, r->codes, 1);
         r->words.scales = qp_allocate(allocator, r->scales, 1);
-        r->bytes = qp_allocate(allocator, r->stored, 1);
     }
-    if (r->words.codes != NULL && r->words.scales != NULL && r->bytes != NULL)
+    if (r->words.codes != NULL && r->words.scales != NULL)
         return QP_OK;
     free_room(allocator, r);
     return qp_fail_memory(error, "the words of a matrix");
-}
-
-static qp_status read_words(qp_artifact *artifact, const qp_artifact_tensor *tensor,
-                            const qp_matrix *matrix, room *r, qp_error *error)
-{
-    qp_status status = qp_artifact_read(artifact, tensor, 0, matrix->bytes, r->bytes, error);
-    if (status != QP_OK)
-        return status;
-    qp_rows rows = qp_rows_in(matrix, r->bytes, 0, matrix->rows);
-    qp_rows_unpack(matrix, &rows, &r->words);
-    return qp_words_check(matrix, 0, matrix->rows, &r->words, error);
 }
 
 /* Whether the graph loads and its certificate meets acc64. */
@@ -194,27 +179,54 @@ static qp_status check_request(const qp_artifact_tensor *tensor, const qp_linear
     return QP_OK;
 }
 
+/* The rows asked for as a matrix of their own. */
+static qp_status choose_rows(const qp_linear_options *options, qp_matrix *matrix, qp_error *error)
+{
+    if (options->rows == 0 && options->first_row == 0)
+        return QP_OK;
+    if (options->rows == 0 || options->first_row > matrix->rows ||
+        options->rows > matrix->rows - options->first_row)
+        return qp_fail(error, QP_INVALID_ARGUMENT, "the tensor does not have these rows");
+    matrix->rows = options->rows;
+    return QP_OK;
+}
+
+/* The graph of the rows of `matrix`, which are in the tensor from `first_row` on. */
+static qp_status make_graph(qp_artifact *artifact, const qp_artifact_tensor *tensor,
+                            const qp_linear_options *options, const qp_matrix *matrix,
+                            qp_buffer *graph, qp_error *error)
+{
+    uint64_t first = options->first_row;
+    room r;
+    qp_status status = make_room(matrix, &graph->allocator, &r, error);
+    if (status != QP_OK)
+        return status;
+    status = qp_artifact_words(artifact, tensor, first, matrix->rows, &r.words, error);
+    if (status == QP_OK)
+        status = qp_words_check(matrix, first, matrix->rows, &r.words, error);
+    if (status == QP_OK)
+        status = qp_linear_graph(matrix, &r.words, options, graph, error);
+    free_room(&graph->allocator, &r);
+    return status;
+}
+
 qp_status qp_import_linear(qp_artifact *artifact, const qp_artifact_tensor *tensor,
                            const qp_linear_options *options, const qp_allocator *allocator,
                            void **graph, size_t *size, qp_error *error)
 {
     qp_matrix matrix;
     qp_buffer bytes;
-    room r;
     *graph = NULL;
     *size = 0;
     qp_status status = check_request(tensor, options, error);
     if (status == QP_OK)
         status = qp_artifact_matrix(artifact, tensor, &matrix, error);
     if (status == QP_OK)
-        status = make_room(&matrix, allocator, &r, error);
+        status = choose_rows(options, &matrix, error);
     if (status != QP_OK)
         return status;
     qp_buffer_init(&bytes, allocator);
-    status = read_words(artifact, tensor, &matrix, &r, error);
-    if (status == QP_OK)
-        status = qp_linear_graph(&matrix, &r.words, options, &bytes, error);
-    free_room(allocator, &r);
+    status = make_graph(artifact, tensor, options, &matrix, &bytes, error);
     if (status == QP_OK)
         status = certify(&bytes, error);
     if (status == QP_OK && (*graph = qp_buffer_take(&bytes, size)) == NULL)

@@ -86,6 +86,13 @@ expect 1 compare --html "$work/page.html" "$work/a.safetensors" "$work/b.safeten
 grep -q '<svg' "$work/page.html" || fail "no picture in the page"
 expect 1 compare "$work/a.safetensors" "$full"
 said out "w: only in $work/a.safetensors"
+# as many elements in rows of another length are no difference of values
+for shape in 2,3 3,2; do
+    header="{\"w\":{\"dtype\":\"F32\",\"shape\":[$shape],\"data_offsets\":[0,24]}}"
+    printf '\100\0\0\0\0\0\0\0%-64s%24s' "$header" "" >"$work/$shape.safetensors"
+done
+expect 1 compare "$work/2,3.safetensors" "$work/3,2.safetensors"
+said out "w: shapes [2, 3] and [3, 2]"
 expect 1 compare "$work/a.safetensors" "$data/ggml/a-bad-hole.safetensors"
 expect 2 compare --html "$work/page.html" "$source/README.md" "$source/README.md"
 finish

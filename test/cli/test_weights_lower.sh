@@ -31,6 +31,25 @@ expect 2 lower --linear "$source/nothing:w"
 expect 2 lower --linear "$single:w/q4-absmax-tail1" --input 5
 expect 2 lower --input 0,1 "$source/models/int_synth"
 
+# ---- a parameter that is some rows of a tensor: the graph of a tensor of its own ----
+bf16=$data/weights/stories260k-bf16.safetensors
+echo '[{"assign":"layers.0.attention.w[qk].weight","format":"q5_g64_fp16"},
+       {"assign":"tok_embeddings.weight","format":"q4_g64_fp16","rows":[0,8]}]' >"$work/alone.json"
+group='["layers.0.attention.wq.weight","layers.0.attention.wk.weight"]'
+sed "\$s/]\$/,{\"group\":$group}]/" "$work/alone.json" >"$work/group.json"
+grep -q group "$work/group.json" || fail "the recipe of a group"
+expect 0 convert --recipe "$work/alone.json" "$bf16" "$work/alone.ninfer"
+expect 0 convert --recipe "$work/group.json" "$bf16" "$work/group.ninfer"
+for name in q k; do
+    parameter=layers.0.attention.w$name.weight
+    expect 0 lower --linear "$work/alone.ninfer:$parameter" -o "$work/alone.whg1"
+    expect 0 lower --linear "$work/group.ninfer:$parameter" -o "$work/group.whg1"
+    said out "tensor       $parameter, q5_g64_fp16 ["
+    same "$work/alone.whg1" "$work/group.whg1"
+done
+expect 1 lower --linear "$work/group.ninfer:tok_embeddings.weight"
+said err "is not some rows of one tensor"
+
 # ---- a set whose files are resources, and whose weights are tensors ----
 expect 0 pack --set "$source/models/int_synth/int_synth.json" -o "$work/synth.ninfer"
 expect 0 info "$work/synth.ninfer"

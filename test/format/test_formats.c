@@ -59,7 +59,7 @@ static void test_registry(void **state)
         assert_true(format->bits == known_formats[i].bits);
         assert_int_equal(format->group, known_formats[i].group);
         assert_non_null(qp_layout_find(format->layout));
-        assert_in_range(strlen(format->summary), 10, 75);
+        assert_in_range(strlen(format->summary), 10, 40); /* what tables have room for */
     }
     assert_null(qp_format_find(""));
     assert_null(qp_format_find("Q4_G64_FP16"));

@@ -98,6 +98,10 @@ static void test_refusals(void **state)
     refuse("fp8_e4m3fn_row_fp16", NULL, (uint64_t[]){1, most}, 2, 1);
     refuse("fp8_e4m3fn_row_fp16", NULL, (uint64_t[]){half, 1}, 2, 1);
     refuse("gguf_q8_0", NULL, (uint64_t[]){2, half}, 2, 1);
+    /* fewer than 2^64 bytes, and 2^64 elements */
+    refuse("q4_g64_fp16", NULL, (uint64_t[]){half, 2}, 2, 1);
+    refuse("t2_g128_fp16", NULL, (uint64_t[]){UINT64_C(1) << 32, UINT64_C(1) << 32}, 2, 1);
+    refuse("gguf_iq1_s", NULL, (uint64_t[]){UINT64_C(1) << 32, UINT64_C(1) << 32}, 2, 1);
     refuse("gguf_q8_0", NULL, (uint64_t[]){1, 33}, 2, 1);
     refuse("nvfp4", NULL, (uint64_t[]){128, 96}, 2, 1);
     refuse("nvfp4", NULL, (uint64_t[]){64, 64}, 2, 1);

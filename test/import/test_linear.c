@@ -6,6 +6,7 @@
  */
 #include "import/linear.h"
 
+#include "../failing_allocator.h"
 #include "quipu/quipu.h"
 #include "support/test.h"
 
@@ -123,7 +124,7 @@ static void fill_words(const qp_matrix *m, const qp_word_planes *words, uint64_t
 static void check_words(const char *format, uint64_t rows, uint64_t columns, uint64_t seed)
 {
     const uint64_t shape[] = {rows, columns};
-    const qp_linear_options options = {-128, 127};
+    const qp_linear_options options = {.lo = -128, .hi = 127};
     qp_matrix m;
     qp_buffer graph;
     assert_int_equal(qp_matrix_plan(qp_format_find(format), NULL, shape, 2, 1, &m, NULL), QP_OK);
@@ -176,7 +177,7 @@ static float *decode(qp_artifact *artifact, const qp_artifact_tensor *tensor, qp
 
 static void check_tensor(qp_artifact *artifact, const qp_artifact_tensor *tensor)
 {
-    const qp_linear_options options = {-1000, 1000};
+    const qp_linear_options options = {.lo = -1000, .hi = 1000};
     qp_matrix m;
     void *graph;
     size_t size;
@@ -191,7 +192,7 @@ static void check_tensor(qp_artifact *artifact, const qp_artifact_tensor *tensor
 
 static void test_artifact(void **state)
 {
-    const qp_linear_options options = {-128, 127};
+    const qp_linear_options options = {.lo = -128, .hi = 127};
     qp_artifact *artifact;
     qp_error error;
     size_t count, grouped = 0, size;
@@ -218,7 +219,9 @@ static void test_artifact(void **state)
 
 static void test_refusals(void **state)
 {
-    const qp_linear_options wide = {INT64_MIN, INT64_MAX}, empty = {1, 0};
+    const qp_linear_options wide = {.lo = INT64_MIN, .hi = INT64_MAX}, empty = {.lo = 1},
+                            behind = {.lo = 0, .hi = 1, .first_row = 1, .rows = UINT64_MAX},
+                            unsaid = {.lo = 0, .hi = 1, .first_row = 1};
     qp_artifact *artifact;
     qp_error error;
     size_t size;
@@ -230,6 +233,10 @@ static void test_refusals(void **state)
     assert_int_equal(qp_import_linear(artifact, tensor, &empty, NULL, &graph, &size, &error),
                      QP_INVALID_ARGUMENT);
     /* operands of 64 bits: the first convolution passes the profile */
+    assert_int_equal(qp_import_linear(artifact, tensor, &behind, NULL, &graph, &size, &error),
+                     QP_INVALID_ARGUMENT);
+    assert_int_equal(qp_import_linear(artifact, tensor, &unsaid, NULL, &graph, &size, &error),
+                     QP_INVALID_ARGUMENT);
     assert_int_equal(qp_import_linear(artifact, tensor, &wide, NULL, &graph, &size, &error),
                      QP_MODEL_MISMATCH);
     assert_non_null(strstr(error.message, "node 1, conv"));
@@ -237,13 +244,38 @@ static void test_refusals(void **state)
     qp_artifact_close(artifact);
 }
 
+/* Every allocation fails once: a status, and nothing is left. */
+static void test_memory(void **state)
+{
+    const qp_linear_options options = {.lo = -128, .hi = 127};
+    qp_artifact *artifact;
+    void *graph;
+    size_t size;
+    (void)state;
+    assert_int_equal(qp_artifact_open(ARTIFACT, NULL, &artifact, NULL), QP_OK);
+    const qp_artifact_tensor *tensor = qp_artifact_find(artifact, "w/q8-absmax-tail0");
+    assert_non_null(tensor);
+    for (size_t k = 1;; k++) {
+        failing_allocator memory = failing_allocator_make(k);
+        qp_allocator allocator = failing_allocator_use(&memory);
+        qp_status status =
+            qp_import_linear(artifact, tensor, &options, &allocator, &graph, &size, NULL);
+        qp_bytes_free(&allocator, graph, size);
+        assert_int_equal(memory.blocks, 0);
+        assert_false(memory.has_fault);
+        if (!memory.has_failed)
+            break;
+        assert_int_equal(status, QP_NO_MEMORY);
+    }
+    qp_artifact_close(artifact);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_every_format),
-        cmocka_unit_test(test_artifact),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_scales),   cmocka_unit_test(test_every_format),
+        cmocka_unit_test(test_artifact), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
