@@ -9,9 +9,9 @@ set(QP_CLI
     convert_plan.c cpu_option.c decode.c describe.c describe_verdict.c dump.c encode.c extract.c
     fabric.c fabric_check.c fabric_configure.c fabric_map.c fabric_parts.c fabric_relation.c
     fabric_show.c fabric_simulate.c fabric_supports.c fabric_templates.c fabric_trace.c formats.c
-    frames.c graph_layout.c graph_picture.c hash.c histogram.c html.c info.c info_fabric.c
-    info_graph.c info_metadata.c info_parameters.c info_weights.c interrupt.c lower.c
-    lower_linear.c main.c media_file.c npy.c open_set.c output.c pack.c picture.c run.c
+    frames.c graph_layout.c graph_picture.c hash.c histogram.c html.c info.c info_coded.c
+    info_fabric.c info_graph.c info_metadata.c info_parameters.c info_weights.c interrupt.c
+    lower.c lower_linear.c main.c media_file.c npy.c open_set.c output.c pack.c picture.c run.c
     run_options.c run_report.c set.c set_artifact.c set_files.c tensor.c tensors.c text_table.c
     trace.c trace_read.c unit_heights.c unit_layout.c unit_picture.c unit_tracks.c upscale.c
     vectors.c verify.c verify_file.c wav.c weights.c y4m.c)

@@ -2,6 +2,7 @@
 /* info.c - quipu info: what is in a file. One row of `kinds` for each kind of file. */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/info_coded.h"
 #include "cli/info_fabric.h"
 #include "cli/info_graph.h"
 #include "cli/info_weights.h"
@@ -31,6 +32,8 @@ static qp_status show_graph(const qp_file *file, const qp_info_request *request,
 
 static const kind kinds[] = {
     {"graph", graph_name, show_graph},
+    {"payloads", qp_info_coded_kind, qp_info_coded},
+    {"trace", qp_info_trace_kind, qp_info_trace},
     {"text", qp_info_fabric_text_kind, qp_info_fabric_text},
     {"image", qp_info_fabric_image_kind, qp_info_fabric_image},
     {"weights", qp_info_weights_kind, qp_info_weights},
@@ -57,8 +60,8 @@ static qp_status fail_unknown(const char *path, qp_error *error)
     }
     return qp_fail_at(error, QP_MALFORMED, start,
                       "the first bytes are of no kind of file that info knows (it knows WHG1, "
-                      ".ninfer, GGUF, safetensors and its index, and the fabric's texts and "
-                      "images)");
+                      "QPF1, traces, .ninfer, GGUF, safetensors and its index, and the fabric's "
+                      "texts and images)");
 }
 
 static void put_heading(const char *path, const kind *found, const qp_file *file, qp_buffer *text)
@@ -161,7 +164,9 @@ const qp_verb qp_verb_info = {
     "profiles it meets, and the first operator that does not. Of a file of weights (.ninfer,\n"
     "GGUF, safetensors or its index of shards): types, tensors with their bits a weight,\n"
     "resources and metadata. Of a fabric text: its fabrics, graphs and maps; of an image of\n"
-    "configuration bits: the bits and what they belong to. '-' reads standard input.\n"
+    "configuration bits: the bits and what they belong to. Of a .qp file: its capability, the\n"
+    "set that decodes it and its payloads; of a trace: what run it is of. '-' reads standard\n"
+    "input.\n"
     "\n"
     "  --tensor T  of a file of weights: one tensor's range, mean, standard deviation and a\n"
     "              picture of how its values are spread\n"
