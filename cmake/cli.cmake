@@ -13,8 +13,8 @@ set(QP_CLI
     info_fabric.c info_graph.c info_metadata.c info_parameters.c info_weights.c interrupt.c
     lower.c lower_linear.c main.c media_file.c npy.c open_set.c output.c pack.c picture.c run.c
     run_options.c run_report.c set.c set_artifact.c set_files.c tensor.c tensors.c text_table.c
-    trace.c trace_read.c unit_heights.c unit_layout.c unit_picture.c unit_tracks.c upscale.c
-    vectors.c verify.c verify_file.c wav.c weights.c y4m.c)
+    threads_option.c trace.c trace_read.c unit_heights.c unit_layout.c unit_picture.c
+    unit_tracks.c upscale.c vectors.c verify.c verify_file.c wav.c weights.c y4m.c)
 list(TRANSFORM QP_CLI PREPEND src/cli/)
 include(cmake/models.cmake)
 add_executable(quipu_cli ${QP_CLI} ${QP_MODELS_C})

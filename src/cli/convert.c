@@ -10,11 +10,10 @@
 #include "cli/cpu_option.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/threads_option.h"
 
 #include <inttypes.h>
 #include <unistd.h>
-
-enum { MOST_THREADS = 1024 };
 
 typedef struct arguments {
     qp_convert_request request;
@@ -78,13 +77,12 @@ static int read_number(const char *option, const char *text, uint64_t most, uint
 static int read_numbers(arguments *a)
 {
     qp_convert_options *o = &a->request.options;
-    uint64_t threads = 1, rows = 0;
-    int code = read_number("--threads", a->threads, MOST_THREADS, &threads);
-    if (code == QP_EXIT_OK)
-        code = read_number("--rows-per-chunk", a->rows, UINT32_MAX, &rows);
+    uint64_t rows = 0;
+    if (!qp_threads_option(a->threads, &o->threads))
+        return qp_cli_usage("convert", "--threads is a number from 1 to %d", QP_THREADS_MOST);
+    int code = read_number("--rows-per-chunk", a->rows, UINT32_MAX, &rows);
     if (code == QP_EXIT_OK)
         code = read_number("--max-file-bytes", a->limit, INT64_MAX, &o->max_file_bytes);
-    o->threads = (uint32_t)threads;
     o->rows_per_chunk = (uint32_t)rows;
     return code;
 }
@@ -350,7 +348,8 @@ const qp_verb qp_verb_convert = {
     "                       on, OUT.safetensors in shards with an index, as do all outputs named\n"
     "                       NAME.safetensors.index.json\n"
     "  --container KIND     ninfer, gguf or safetensors, whatever OUT's ending\n"
-    "  --threads N          work with N threads; the bytes are the same\n"
+    "  --threads N          work with N threads, one a processor without it; the bytes are\n"
+    "                       the same\n"
     "  --rows-per-chunk N   rows that are worked on at once; the bytes are the same\n"
     "  --cpu NAMES          use no other processor features: " QP_CPU_OPTION_NAMES "\n"
     "  --force              replace OUT; parts that only the old one had stay, and are named\n"

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/threads_option.h"
 #include "cli/weights.h"
 
 typedef struct options {
@@ -134,9 +135,8 @@ static int hash_file(const char *path, const options *o, qp_buffer *text)
 static int hash(int argc, char **argv)
 {
     qp_args args = qp_args_start(argc, argv);
-    options o = {.output = "-", .threads = 1};
+    options o = {.output = "-"};
     const char *path, *threads = NULL;
-    int64_t number = 1;
     int count = 0; /* of the files, which are gathered at the front of argv */
 
     while (qp_args_next(&args)) {
@@ -155,11 +155,10 @@ static int hash(int argc, char **argv)
     }
     if (args.failed)
         return qp_args_usage(&args);
-    if (threads != NULL && (!qp_cli_i64(threads, &number) || number < 1 || number > 1024))
+    if (!qp_threads_option(threads, &o.threads))
         return qp_cli_usage("hash", "--threads is a number from 1 to 1024");
     if (count == 0)
         return qp_cli_usage("hash", "a file is missing");
-    o.threads = (uint32_t)number;
 
     qp_buffer text;
     qp_error error;
@@ -189,7 +188,7 @@ const qp_verb qp_verb_hash = {
     "\n"
     "  --all        a line for each tensor, then the whole\n"
     "  --tensor T   of one tensor, or of one parameter of a .ninfer file, alone\n"
-    "  --threads N  read with N threads; the answer is the same\n"
+    "  --threads N  read with N threads, one a processor without it; the answer is the same\n"
     "  --json       print JSON, one line a file, with every tensor\n"
     "  -o OUT       write to OUT instead of standard output\n"
     "\n"

@@ -2,6 +2,7 @@
 /* verify.c - quipu verify: whether a file of weights keeps every rule. */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/threads_option.h"
 #include "cli/weights.h"
 
 #include <inttypes.h>
@@ -85,9 +86,8 @@ static int verify_file(const char *path, const options *o)
 static int verify(int argc, char **argv)
 {
     qp_args args = qp_args_start(argc, argv);
-    options o = {.threads = 1};
+    options o = {0};
     const char *path, *threads = NULL;
-    int64_t number = 1;
     int count = 0, code = QP_EXIT_OK;
 
     while (qp_args_next(&args)) {
@@ -104,11 +104,10 @@ static int verify(int argc, char **argv)
     }
     if (args.failed)
         return qp_args_usage(&args);
-    if (threads != NULL && (!qp_cli_i64(threads, &number) || number < 1 || number > 1024))
+    if (!qp_threads_option(threads, &o.threads))
         return qp_cli_usage("verify", "--threads is a number from 1 to 1024");
     if (count == 0)
         return qp_cli_usage("verify", "a file is missing");
-    o.threads = (uint32_t)number;
     for (int i = 0; i < count; i++) {
         int one = verify_file(argv[1 + i], &o);
         code = one > code ? one : code;
@@ -127,7 +126,7 @@ const qp_verb qp_verb_verify = {
     "not\n"
     "read the place is checked and the words are not; they are counted.\n"
     "\n"
-    "  --threads N  read with N threads; the answer is the same\n"
+    "  --threads N  read with N threads, one a processor without it; the answer is the same\n"
     "  --json       print JSON, one line a file\n"
     "  --quiet      say nothing of sound files\n"
     "\n"

@@ -130,7 +130,7 @@ expect 1 convert "$all" "$work/none.gguf"
 said err "w.q4_1"
 
 # ---- plans ----
-expect 0 convert --plan --to "$preset" "$bf16" "$work/p.ninfer"
+expect 0 convert --plan --threads 1 --to "$preset" "$bf16" "$work/p.ninfer"
 narrow out
 said out "layers.0.attention.wq.weight"
 said out "grouped_absmax"
