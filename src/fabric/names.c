@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - open addressing with linear probing, at most half full. The hash has no seed, so that
- * nothing depends on a run; a file whose names were chosen to collide is slow by its own doing.
+ * names.c - open addressing with linear probing, at most half full.
  */
 #include "fabric/names.h"
 
@@ -17,24 +16,25 @@ static uint64_t mixed(uint64_t h)
     return h ^ h >> 31;
 }
 
-static uint32_t hash_text(const char *text, size_t size)
+static uint32_t hash_text(uint64_t seed, const char *text, size_t size)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ mixed(seed);
     for (size_t i = 0; i < size; i++)
         h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
     return (uint32_t)mixed(h);
 }
 
-static size_t hash_pair(qp_fabric_scope_id scope, qp_fabric_symbol symbol)
+static size_t hash_pair(uint64_t seed, qp_fabric_scope_id scope, qp_fabric_symbol symbol)
 {
-    return (size_t)mixed((uint64_t)scope << 32 | symbol);
+    return (size_t)mixed(seed ^ ((uint64_t)scope << 32 | symbol));
 }
 
-void qp_fabric_names_init(qp_fabric_names *names, qp_arena *arena, const qp_allocator *allocator)
+void qp_fabric_names_init(qp_fabric_names *names, qp_arena *arena, uint64_t seed)
 {
     memset(names, 0, sizeof *names);
-    names->allocator = qp_allocator_or_default(allocator);
+    names->allocator = arena->allocator;
     names->arena = arena;
+    names->seed = seed;
 }
 
 void qp_fabric_names_free(qp_fabric_names *names)
@@ -107,7 +107,7 @@ static bool grow_symbols(qp_fabric_names *names)
 
 qp_fabric_symbol qp_fabric_intern(qp_fabric_names *names, const char *text, size_t size)
 {
-    const uint32_t hash = hash_text(text, size);
+    const uint32_t hash = hash_text(names->seed, text, size);
 
     if (names->symbol_count >= names->symbol_capacity / 2 && !grow_symbols(names))
         return QP_FABRIC_NO_INDEX;
@@ -128,17 +128,18 @@ qp_fabric_symbol qp_fabric_find_symbol(const qp_fabric_names *names, const char 
 {
     if (names->symbol_capacity == 0)
         return QP_FABRIC_NO_INDEX;
-    size_t slot = symbol_slot(names, text, size, hash_text(text, size));
+    size_t slot = symbol_slot(names, text, size, hash_text(names->seed, text, size));
     return names->symbol_slots[slot] - 1; /* an empty slot gives QP_FABRIC_NO_INDEX */
 }
 
 /* ---- meanings ----------------------------------------------------------------------------- */
 
-static size_t meaning_slot(const qp_fabric_meaning *meanings, size_t capacity,
-                           qp_fabric_scope_id scope, qp_fabric_symbol symbol)
+static size_t meaning_slot(const qp_fabric_names *names, qp_fabric_scope_id scope,
+                           qp_fabric_symbol symbol)
 {
-    const size_t mask = capacity - 1;
-    size_t slot = hash_pair(scope, symbol) & mask;
+    const qp_fabric_meaning *meanings = names->meanings;
+    const size_t mask = names->meaning_capacity - 1;
+    size_t slot = hash_pair(names->seed, scope, symbol) & mask;
 
     while (meanings[slot].scope != QP_FABRIC_NO_INDEX &&
            (meanings[slot].scope != scope || meanings[slot].symbol != symbol))
@@ -148,22 +149,21 @@ static size_t meaning_slot(const qp_fabric_meaning *meanings, size_t capacity,
 
 static bool grow_meanings(qp_fabric_names *names)
 {
-    const size_t old = names->meaning_capacity;
-    const size_t capacity = old == 0 ? FIRST_CAPACITY : old * 2;
+    const size_t old_capacity = names->meaning_capacity;
+    const size_t capacity = old_capacity == 0 ? FIRST_CAPACITY : old_capacity * 2;
+    qp_fabric_meaning *old = names->meanings;
     qp_fabric_meaning *grown = qp_allocate(&names->allocator, capacity, sizeof *grown);
 
     if (grown == NULL)
         return false;
     for (size_t i = 0; i < capacity; i++)
         grown[i].scope = QP_FABRIC_NO_INDEX;
-    for (size_t i = 0; i < old; i++) {
-        const qp_fabric_meaning *m = &names->meanings[i];
-        if (m->scope != QP_FABRIC_NO_INDEX)
-            grown[meaning_slot(grown, capacity, m->scope, m->symbol)] = *m;
-    }
-    qp_release(&names->allocator, names->meanings, old, sizeof *names->meanings);
     names->meanings = grown;
     names->meaning_capacity = capacity;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].scope != QP_FABRIC_NO_INDEX)
+            grown[meaning_slot(names, old[i].scope, old[i].symbol)] = old[i];
+    qp_release(&names->allocator, old, old_capacity, sizeof *old);
     return true;
 }
 
@@ -172,7 +172,7 @@ qp_fabric_declared qp_fabric_declare(qp_fabric_names *names, qp_fabric_scope_id 
 {
     if (names->meaning_count >= names->meaning_capacity / 2 && !grow_meanings(names))
         return QP_FABRIC_DECLARED_NO_MEMORY;
-    size_t slot = meaning_slot(names->meanings, names->meaning_capacity, scope, symbol);
+    size_t slot = meaning_slot(names, scope, symbol);
     if (names->meanings[slot].scope != QP_FABRIC_NO_INDEX)
         return QP_FABRIC_DECLARED_TWICE;
     names->meanings[slot] = (qp_fabric_meaning){scope, symbol, number};
@@ -185,7 +185,7 @@ uint32_t qp_fabric_meaning_of(const qp_fabric_names *names, qp_fabric_scope_id s
 {
     if (names->meaning_capacity == 0 || symbol == QP_FABRIC_NO_INDEX)
         return QP_FABRIC_NO_INDEX;
-    size_t slot = meaning_slot(names->meanings, names->meaning_capacity, scope, symbol);
+    size_t slot = meaning_slot(names, scope, symbol);
     return names->meanings[slot].scope == QP_FABRIC_NO_INDEX ? QP_FABRIC_NO_INDEX
                                                              : names->meanings[slot].number;
 }

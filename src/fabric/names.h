@@ -18,6 +18,7 @@ typedef struct qp_fabric_meaning {
 struct qp_fabric_names {
     qp_allocator allocator;
     qp_arena *arena;
+    uint64_t seed;          /* of the hashes */
     uint32_t *symbol_slots; /* symbol + 1, 0 for an empty slot */
     size_t symbol_capacity;
     const char **texts; /* by symbol */
@@ -27,8 +28,9 @@ struct qp_fabric_names {
     size_t meaning_capacity, meaning_count;
 };
 
-/* Zeroed tables whose texts live in `arena`. */
-void qp_fabric_names_init(qp_fabric_names *names, qp_arena *arena, const qp_allocator *allocator);
+/* Zeroed tables whose texts live in `arena`. A seed that follows from all that will be read keeps
+ * names from being chosen so that they collide; nothing but time depends on it. */
+void qp_fabric_names_init(qp_fabric_names *names, qp_arena *arena, uint64_t seed);
 void qp_fabric_names_free(qp_fabric_names *names);
 
 /* The symbol of a text, new or old; QP_FABRIC_NO_INDEX without memory. */

@@ -138,7 +138,21 @@ static bool read_all(reader *r, const qp_fabric_text *texts, size_t count)
     return read_maps(r);
 }
 
-static qp_fabric_model *new_model(const qp_allocator *allocator)
+/* From the digest of all that is read: whoever changes a name changes every name's place. */
+static uint64_t seed_of(const qp_fabric_text *texts, size_t count)
+{
+    qp_sha256 hash;
+    uint8_t digest[QP_SHA256_SIZE];
+
+    qp_sha256_init(&hash);
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].size > 0) /* an empty one has no address */
+            qp_sha256_update(&hash, texts[i].bytes, texts[i].size);
+    qp_sha256_final(&hash, digest);
+    return qp_load_u64(digest);
+}
+
+static qp_fabric_model *new_model(const qp_allocator *allocator, uint64_t seed)
 {
     qp_fabric_model *model = qp_allocate(allocator, 1, sizeof *model);
 
@@ -150,7 +164,7 @@ static qp_fabric_model *new_model(const qp_allocator *allocator)
         qp_release(allocator, model, 1, sizeof *model);
         return NULL;
     }
-    qp_fabric_names_init(model->names, &model->arena, allocator);
+    qp_fabric_names_init(model->names, &model->arena, seed);
     return model;
 }
 
@@ -168,7 +182,7 @@ void qp_fabric_free(qp_fabric_model *model)
 qp_status qp_fabric_read(const qp_fabric_text *texts, size_t count, const qp_allocator *allocator,
                          qp_fabric_model **model, qp_fabric_error *error)
 {
-    qp_fabric_model *made = new_model(allocator);
+    qp_fabric_model *made = new_model(allocator, seed_of(texts, count));
     reader r = {.parser = {.model = made,
                            .allocator = qp_allocator_or_default(allocator),
                            .next_scope = QP_FABRIC_SCOPE_FIRST_FREE,
