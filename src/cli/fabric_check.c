@@ -11,8 +11,14 @@ static qp_status check(const qp_fabric_model *model, const qp_cli_part_options *
         return status;
     if (options->json)
         qp_buffer_text(text, "{");
+    const size_t before = text->size;
     status = qp_cli_put_items(model, options->json, text, error);
-    qp_buffer_text(text, options->json ? "}\n" : "everything holds\n");
+    if (options->json)
+        qp_buffer_text(text, "}\n");
+    else if (text->size == before)
+        qp_buffer_text(text, "there is no fabric, graph or map\n");
+    else
+        qp_buffer_text(text, "everything holds\n");
     return status;
 }
 

@@ -187,6 +187,10 @@ class Kernels(Case):
             self.fits(self.succeed("relation", *files_of(kernel)))
             self.fits(self.succeed("templates", *files_of(kernel)))
 
+    def test_a_file_of_nothing(self):
+        self.assertEqual(self.succeed("check", "-", data=b"# a comment\n"),
+                         b"there is no fabric, graph or map\n")
+
     def test_maps_are_found_and_run_the_same(self):
         for kernel, define in KERNELS.items():
             found = self.succeed("map", "--limit", "1", *files_of(kernel)[:2])
