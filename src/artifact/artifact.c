@@ -3,7 +3,9 @@
  * artifact.c - the registry of kinds of files, opening a file by its content, and what is asked of
  * an open one.
  */
-#include "artifact/source.h"
+#include "artifact/artifact.h"
+
+#include <stdio.h>
 
 /* ---- the registry --------------------------------------------------------------------------- */
 
@@ -221,6 +223,15 @@ const char *qp_artifact_file_name(const qp_artifact *artifact, size_t index)
     return index < artifact->n_files ? artifact->files[index].name : NULL;
 }
 
+void qp_artifact_name_error(qp_error *error, const char *name)
+{
+    char text[sizeof error->message];
+    if (error == NULL)
+        return;
+    snprintf(text, sizeof text, "%.90s: %.138s", name, error->message);
+    memcpy(error->message, text, sizeof text);
+}
+
 /* ---- geometry ------------------------------------------------------------------------------- */
 
 /* The geometry of words that a format has, with the tensor's name in a refusal. */
@@ -230,7 +241,7 @@ static qp_status plan_matrix(const qp_artifact_tensor *tensor, const uint64_t *s
     qp_status status =
         qp_matrix_plan(tensor->format, tensor->layout, shape, rank, divisors, matrix, error);
     if (status != QP_OK)
-        qp_weight_source_name_error(error, tensor->name);
+        qp_artifact_name_error(error, tensor->name);
     return status;
 }
 

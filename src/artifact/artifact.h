@@ -165,4 +165,7 @@ size_t qp_named_find(const qp_named *named, const uint32_t *order, const char *n
  * calls it when the tables are full. */
 qp_status qp_artifact_index(qp_artifact *artifact, qp_error *error);
 
+/* Puts a name before the message of an error, which may be NULL. */
+void qp_artifact_name_error(qp_error *error, const char *name);
+
 #endif

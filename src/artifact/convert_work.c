@@ -223,7 +223,7 @@ static void place_error(const job_tile *t, qp_error *error)
     const qp_plan_input *input = &object->inputs[i];
     if (error->row >= 0 && input->parameter->columns == object->target.columns)
         error->row = (int64_t)((element - input->at + input->begin) / object->target.columns);
-    qp_weight_source_name_error(error, input->parameter->name);
+    qp_artifact_name_error(error, input->parameter->name);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

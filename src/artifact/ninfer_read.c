@@ -4,7 +4,6 @@
  * tensor is asked for (artifact-container.md sections 2, 4, 5 and 12).
  */
 #include "artifact/ninfer_directory.h"
-#include "artifact/source.h"
 
 #include <inttypes.h>
 
@@ -134,7 +133,7 @@ static qp_status check_tensor(const qp_artifact *artifact, const qp_artifact_ten
     qp_status status = qp_matrix_plan(tensor->format, tensor->layout, tensor->shape, tensor->rank,
                                       tensor->divisors, &matrix, error);
     if (status != QP_OK) {
-        qp_weight_source_name_error(error, tensor->name);
+        qp_artifact_name_error(error, tensor->name);
         return status;
     }
     if (matrix.bytes != tensor->bytes)

@@ -151,7 +151,7 @@ qp_status qp_plan_imatrix_of(qp_convert_plan *plan, const char *path, qp_plan_im
         status = qp_imatrix_open(path, &plan->allocator, &(*imatrix)->imatrix, error);
     plan->n_imatrices += status == QP_OK;
     if (status != QP_OK && error != NULL && strstr(error->message, path) == NULL)
-        qp_weight_source_name_error(error, path);
+        qp_artifact_name_error(error, path);
     return status;
 }
 

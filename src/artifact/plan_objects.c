@@ -481,7 +481,7 @@ static qp_status make_parameter(qp_convert_plan *plan, size_t index, qp_error *e
     qp_status status =
         group != NULL ? make_group(plan, group, error) : make_segments(plan, index, error);
     if (status != QP_OK)
-        qp_weight_source_name_error(error, parameter->source->name);
+        qp_artifact_name_error(error, parameter->source->name);
     return status;
 }
 

@@ -6,17 +6,6 @@
 
 #include "number/minifloat.h"
 
-#include <stdio.h>
-
-void qp_weight_source_name_error(qp_error *error, const char *name)
-{
-    char text[sizeof error->message];
-    if (error == NULL)
-        return;
-    snprintf(text, sizeof text, "%.90s: %.138s", name, error->message);
-    memcpy(error->message, text, sizeof text);
-}
-
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 void qp_parameter_set_geometry(qp_parameter *parameter)
@@ -271,7 +260,7 @@ qp_status qp_parameter_values(qp_weight_source_reader *reader, const qp_paramete
         values += step;
     }
     if (status != QP_OK)
-        qp_weight_source_name_error(error, parameter->name);
+        qp_artifact_name_error(error, parameter->name);
     return status;
 }
 

@@ -71,9 +71,6 @@ qp_status qp_weight_source_open(qp_artifact *artifact, const qp_allocator *alloc
                                 qp_weight_source *source, qp_error *error);
 void qp_weight_source_close(qp_weight_source *source);
 
-/* Puts a name before the message of an error, which may be NULL. */
-void qp_weight_source_name_error(qp_error *error, const char *name);
-
 /* Whether the parameter can be read: else the refusal that its tensor gets. The readers below give
  * it too. */
 qp_status qp_parameter_check_read(const qp_artifact *artifact, const qp_parameter *parameter,

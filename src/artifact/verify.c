@@ -122,7 +122,7 @@ static void place_error(const unit *u, const qp_tile *tile, uint64_t first, qp_e
         error->row += (int64_t)(tile->row - first);
         error->column += error->column >= 0 ? (int64_t)tile->column : 0;
     }
-    qp_weight_source_name_error(error, u->name);
+    qp_artifact_name_error(error, u->name);
 }
 
 /* Rooms for a tile's words. */
